@@ -1,0 +1,47 @@
+"""Candidates from the alias table, scored by P(e|m)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from entlink.documents import Candidate
+from entlink.interfaces import Question
+from entlink.kb.knowledge_base import KnowledgeBase
+
+_CACHED_SURFACES = 100_000
+
+
+class AliasRetriever:
+    """The entities that bear the mention's surface as a name, most likely first."""
+
+    def __init__(self, kb: KnowledgeBase, *, limit: int = 30) -> None:
+        self.kb, self.limit = kb, limit
+        self._found: dict[str, tuple[Candidate, ...]] = {}
+
+    def knowledge_base_changed(self) -> None:
+        self._found.clear()
+
+    def retrieve(self, questions: Sequence[Question]) -> list[list[Sequence[Candidate]]]:
+        return [[self.candidates(mention.text) for mention in question.mentions] for question in questions]
+
+    def candidates(self, surface: str) -> tuple[Candidate, ...]:
+        """The candidates of a surface; the same records every time, since they are frozen."""
+        found = self._found.get(surface)
+        if found is None:
+            if len(self._found) >= _CACHED_SURFACES:
+                self._found.clear()
+            found = self._found[surface] = self._look_up(surface)
+        return found
+
+    def _look_up(self, surface: str) -> tuple[Candidate, ...]:
+        meaning = self.kb.meaning(surface)
+        total = meaning.total
+        candidates = []
+        for entry in meaning.entries[: self.limit]:
+            id, title = self.kb.head(entry.entity)
+            prior = entry.count / total if total else 0.0
+            evidence = {"prior": prior, "count": float(entry.count), "tier": float(meaning.tier)}
+            if meaning.pinned:
+                evidence["pinned"] = 1.0
+            candidates.append(Candidate(id, prior, evidence, title))
+        return tuple(candidates)

@@ -1,0 +1,140 @@
+"""The nouns: frozen records that every other part of entlink speaks in.
+
+Nothing of ours is imported here, and a record does nothing but derive facts from its own fields.
+`docs/data-model.md` is the prose version of this file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+import msgspec
+
+SCHEMA_VERSION = 1
+TURN_SEPARATOR = "\n\n"
+
+
+class Record(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Base of all records."""
+
+
+class Span(Record, frozen=True):
+    """Character offsets, half-open. Never tokens, never bytes."""
+
+    start: int
+    end: int
+
+    def overlaps(self, other: Span) -> bool:
+        return self.start < other.end and other.start < self.end
+
+    def shifted(self, by: int) -> Span:
+        return Span(self.start + by, self.end + by)
+
+
+class Mention(Record, frozen=True):
+    """A piece of text that may name an entity."""
+
+    span: Span
+    text: str
+    type: str | None = None
+    score: float | None = None
+
+
+class Candidate(Record, frozen=True):
+    """An entity a mention may mean; `evidence` maps a stage's name to the number it gave."""
+
+    entity: str
+    score: float
+    evidence: Mapping[str, float] = {}
+    title: str | None = None
+
+
+class Link(Record, frozen=True):
+    """A decision about a mention. `entity is None` is NIL, then `nil_type` may say of what type."""
+
+    mention: Mention
+    entity: str | None
+    score: float
+    calibrated: bool = False
+    nil_type: str | None = None
+    title: str | None = None
+    candidates: tuple[Candidate, ...] = ()
+
+    @property
+    def is_nil(self) -> bool:
+        return self.entity is None
+
+
+class GoldLink(Record, frozen=True):
+    """What an annotator says a span means: any of `entities` is right, none of them is NIL."""
+
+    span: Span
+    entities: tuple[str, ...]
+    nil_type: str | None = None
+    optional: bool = False
+
+
+class Turn(Record, frozen=True):
+    """One utterance of a conversation."""
+
+    text: str
+    speaker: str | None = None
+    time: str | None = None
+
+
+class Image(Record, frozen=True):
+    """A picture by path or address, with the text that stands in for it."""
+
+    uri: str
+    caption: str | None = None
+
+
+class Document(Record, frozen=True, dict=True):
+    """Any input: a text, a conversation (`turns`), or a captioned picture (`images`)."""
+
+    id: str
+    text: str
+    language: str | None = None
+    date: str | None = None
+    images: tuple[Image, ...] = ()
+    turns: tuple[Turn, ...] = ()
+    mentions: tuple[Mention, ...] | None = None
+    gold: tuple[GoldLink, ...] = ()
+    links: tuple[Link, ...] = ()
+    meta: Mapping[str, Any] = {}
+
+    @classmethod
+    def of_turns(cls, id: str, turns: Iterable[Turn], **fields: Any) -> Document:
+        """A conversation: its text is the turns' texts with a blank line between two."""
+        turns = tuple(turns)
+        return cls(id, TURN_SEPARATOR.join(turn.text for turn in turns), turns=turns, **fields)
+
+    def with_turn(self, turn: Turn) -> Document:
+        """The same conversation with one more turn; what was there is not derived again."""
+        text = f"{self.text}{TURN_SEPARATOR}{turn.text}" if self.turns else turn.text
+        return msgspec.structs.replace(self, text=text, turns=(*self.turns, turn))
+
+    @cached_property
+    def turn_spans(self) -> tuple[Span, ...]:
+        """Where each turn stands in the whole text."""
+        spans, start = [], 0
+        for turn in self.turns:
+            spans.append(Span(start, start + len(turn.text)))
+            start += len(turn.text) + len(TURN_SEPARATOR)
+        return tuple(spans)
+
+
+class Entity(Record, frozen=True):
+    """A thing of the knowledge base. `external` maps a scheme (`wikidata`, `url`, …) to an identifier."""
+
+    id: str
+    title: str
+    description: str = ""
+    aliases: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    images: tuple[str, ...] = ()
+    language: str | None = None
+    created: str | None = None
+    external: Mapping[str, str] = {}

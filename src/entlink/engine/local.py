@@ -1,0 +1,131 @@
+"""Building on one machine: a process pool over chunks, files to files, and DuckDB for the SQL steps."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import duckdb
+
+from entlink.errors import EntlinkError
+
+Progress = Callable[[str, float, float], None]  # what is being done, done so far, total
+DEFAULT_MEMORY = "2GB"
+
+
+class Task(NamedTuple):
+    """One unit of a mapped step: its output's file name and the function's arguments."""
+
+    output: str
+    arguments: tuple[Any, ...]
+
+
+def ignore_progress(stage: str, done: float, total: float) -> None:
+    """The progress of a caller that does not want to know."""
+
+
+def default_processes() -> int:
+    return max(1, min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1))
+
+
+def map_to_files(
+    function: Callable[..., None],
+    tasks: Iterable[Task],
+    folder: Path,
+    *,
+    processes: int = 1,
+    done: Callable[[int], None] = lambda count: None,
+) -> list[Path]:
+    """Run `function(*arguments, path)` for every task; an output that exists is not made again.
+
+    A function writes its whole output to the path it is given; the file gets its final name only when
+    the function returns, so what is there is complete, whenever the process was killed.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    outputs: list[Path] = []
+
+    def pending() -> Iterator[tuple[Path, tuple[Any, ...]]]:
+        for task in tasks:
+            outputs.append(folder / task.output)
+            if outputs[-1].exists():
+                done(1)
+            else:
+                yield outputs[-1], task.arguments
+
+    if processes <= 1:
+        for path, arguments in pending():
+            _run(function, arguments, path)
+            done(1)
+    else:
+        _run_pool(function, pending(), processes, done)
+    return outputs
+
+
+def _run_pool(
+    function: Callable[..., None],
+    pending: Iterator[tuple[Path, tuple[Any, ...]]],
+    processes: int,
+    done: Callable[[int], None],
+) -> None:
+    """Keep at most two tasks a process under way, so that a long stream of chunks is never all in memory."""
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        running: set[Future[None]] = set()
+        try:
+            for path, arguments in pending:
+                running.add(pool.submit(_run, function, arguments, path))
+                if len(running) >= 2 * processes:
+                    running = _reap(running, done)
+            while running:
+                running = _reap(running, done)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _reap(running: set[Future[None]], done: Callable[[int], None]) -> set[Future[None]]:
+    finished, rest = wait(running, return_when=FIRST_COMPLETED)
+    for future in finished:
+        future.result()
+    done(len(finished))
+    return rest
+
+
+def _run(function: Callable[..., None], arguments: tuple[Any, ...], path: Path) -> None:
+    partial = path.with_name(f"{path.name}.partial")
+    function(*arguments, partial)
+    partial.replace(path)
+
+
+@contextmanager
+def sql(folder: Path, *, memory: str = DEFAULT_MEMORY, threads: int | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A DuckDB connection that keeps to `memory` and spills into `folder`."""
+    spill = folder / "spill"
+    connection = duckdb.connect()
+    try:
+        connection.execute(f"SET memory_limit = '{memory}'")
+        connection.execute("SET temp_directory = ?", [str(spill)])
+        connection.execute("SET preserve_insertion_order = false")
+        if threads:
+            connection.execute(f"SET threads = {threads}")
+        yield connection
+    except duckdb.OutOfMemoryException as problem:
+        raise EntlinkError(
+            f"out of memory at the limit of {memory} ({problem}). Give more with --memory"
+        ) from problem
+    finally:
+        connection.close()
+
+
+def literal(path: Path | str) -> str:
+    """A path as an SQL string: table functions and COPY take no parameters."""
+    return "'" + str(path).replace("'", "''") + "'"
+
+
+def literals(paths: Iterable[Path | str]) -> str:
+    """Several paths as an SQL list."""
+    return f"[{', '.join(literal(path) for path in paths)}]"

@@ -1,0 +1,69 @@
+"""Opens what a caller hands over as input: a path, compressed or not, or an open binary file."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from entlink.errors import SourceError
+from entlink.sources.files import Meter, broken_stream_errors, open_bytes
+from entlink.sources.lines import cut_off
+
+Input = str | Path | BinaryIO
+
+
+def input_name(source: Input) -> str:
+    """The name of the input for messages, empty if it has none."""
+    if isinstance(source, str | Path):
+        return str(source)
+    name = getattr(source, "name", "")
+    return name if isinstance(name, str) else ""
+
+
+@contextmanager
+def open_input(source: Input) -> Iterator[BinaryIO]:
+    """The input as a binary file; closed afterwards only if it was opened here."""
+    if isinstance(source, str | Path):
+        with open_bytes(Path(source), Meter()) as file:
+            yield cast("BinaryIO", file)
+    else:
+        yield source
+
+
+def input_lines(source: Input) -> Iterator[tuple[int, bytes]]:
+    """The lines that are not blank, numbered from 1, without a byte order mark."""
+    broken = broken_stream_errors()
+    number = 0
+    with open_input(source) as file:
+        while True:
+            number += 1
+            try:
+                line = file.readline()
+            except broken as error:
+                so_far = f"{number - 1} lines were read"
+                raise cut_off(Path(input_name(source)), error, f"line {number}", so_far) from error
+            if not line:
+                return
+            if number == 1:
+                line = line.removeprefix(codecs.BOM_UTF8)
+            if not line.isspace():
+                yield number, line
+
+
+def input_text(source: Input) -> str:
+    """All of the input as text, without a byte order mark and with its line ends as they are."""
+    name = input_name(source)
+    with open_input(source) as file:
+        try:
+            content = file.read()
+        except broken_stream_errors() as error:
+            raise cut_off(Path(name), error, "", "nothing was read") from error
+    try:
+        return content.decode("utf-8").removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        byte = f"0x{content[error.start]:02x}"
+        hint = "Convert the file to UTF-8, for example with iconv"
+        raise SourceError(f"{byte} is not valid UTF-8 here", name, f"byte {error.start}", hint) from error

@@ -1,0 +1,23 @@
+"""Reads Markdown (CommonMark and GitHub's tables, strikethrough and footnotes) as its rendering shows it."""
+
+from __future__ import annotations
+
+from entlink.formats.aligned import BLOCK_BREAK, Aligned, Flow
+from entlink.formats.html import scan_html
+from entlink.formats.markdown_blocks import find_blocks
+from entlink.formats.markdown_inline import show_inline
+
+
+def read_markdown(text: str) -> Aligned:
+    """What the rendering of `text` shows, with offsets into it. Code is left out."""
+    flow = Flow(text)
+    outline = find_blocks(text)
+    for block in outline.blocks:
+        start, end = block.lines[0][0], block.lines[-1][1]
+        flow.gap(BLOCK_BREAK, start, start)
+        if block.is_html:
+            scan_html(text, start, end, flow)
+        else:
+            show_inline(text, block.lines, outline, flow)
+        flow.gap(BLOCK_BREAK, end, end)
+    return flow.finish()

@@ -1,0 +1,127 @@
+"""The mapped alias index: every name's key in a trie, with what each written form of it may mean.
+
+Files under `index/` (made by `entlink.kb.alias_writer`, never changed in place):
+
+- `keys-NN.trie`: a marisa trie of the keys of one shard; a key's shard is a hash of its first token,
+  so that all keys that begin at one place of a text are in one trie.
+- `groups-NN.at`: for each trie id, where its group stands in `groups-NN.bin`, as one unsigned 64-bit
+  number: start × 2²⁴ + length.
+- `groups-NN.bin`: a group is msgpack `[[form, unlinked, [entity, count, sources, …]], …]`.
+
+All three are mapped, so memory does not grow with the knowledge base.
+"""
+
+from __future__ import annotations
+
+import mmap
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import marisa_trie
+
+from entlink.errors import DamagedError
+from entlink.kb.folding import first_token
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+COMPLETE = "index.json"
+LENGTH_LIMIT = 1 << 24
+MAX_KEY = 200  # characters; longer names are found by given spans, not in running text
+
+
+class Form(NamedTuple):
+    """One way a name is written: how often it stands unlinked in the texts, and its postings.
+
+    `postings` is flat: entity key, count, sources (bits of `entlink.kb.names.NameSource`), and again.
+    Links are one triple; the names an entity gives itself are another, whose count is its weight.
+    """
+
+    text: str
+    unlinked: int
+    postings: tuple[int, ...]
+
+    def triples(self) -> Iterator[tuple[int, int, int]]:
+        """(entity, count, sources), one by one."""
+        flat = iter(self.postings)
+        return zip(flat, flat, flat, strict=True)
+
+
+def shard_of(token: str, shards: int) -> int:
+    """Which shard holds the keys that begin with this token."""
+    return zlib.crc32(token.encode()) % shards if shards > 1 else 0
+
+
+class AliasIndex:
+    """Read access to the alias index of a knowledge base."""
+
+    def __init__(self, folder: Path, shards: int) -> None:
+        self.shards = shards
+        self._shards = [_Shard(folder, number) for number in range(shards)]
+        self._decode: Callable[[bytes], list[Form]] | None = None
+
+    def __len__(self) -> int:
+        return sum(len(shard.trie) for shard in self._shards)
+
+    def shard_trie(self, token: str) -> marisa_trie.Trie:
+        """The trie that holds every key whose first token this is."""
+        return self._shards[shard_of(token, self.shards)].trie
+
+    def group(self, key: str) -> list[Form]:
+        """All forms with this key; empty when the key is unknown."""
+        shard = self._shards[shard_of(first_token(key), self.shards) if self.shards > 1 else 0]
+        blob = shard.blob(key)
+        return self._forms(blob) if blob else []
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.shard_trie(first_token(key) if self.shards > 1 else "")
+
+    def keys(self, prefix: str = "") -> Iterator[str]:
+        """Keys that begin with `prefix`, in the tries' own order."""
+        for shard in self._shards:
+            yield from shard.trie.iterkeys(prefix)
+
+    def _forms(self, blob: bytes) -> list[Form]:
+        if self._decode is None:
+            import msgspec
+
+            self._decode = msgspec.msgpack.Decoder(list[Form]).decode
+        return self._decode(blob)
+
+
+class _Shard:
+    """The three mapped files of one shard."""
+
+    def __init__(self, folder: Path, number: int) -> None:
+        self.trie = marisa_trie.Trie()
+        try:
+            self.trie.mmap(str(folder / f"keys-{number:02}.trie"))
+            self._at, self._bin = self._groups(folder, number)
+        except (OSError, RuntimeError, TypeError) as problem:
+            raise DamagedError(
+                f"{folder}: alias index shard {number} cannot be read ({problem}). "
+                "Run `entlink kb index` to make it anew"
+            ) from problem
+
+    @staticmethod
+    def _groups(folder: Path, number: int) -> tuple[memoryview, memoryview]:
+        at = folder / f"groups-{number:02}.at"
+        if not at.exists() and not (folder / COMPLETE).exists():
+            return memoryview(b""), memoryview(b"")  # while it is being built there are only keys
+        return _mapped(at).cast("Q"), _mapped(folder / f"groups-{number:02}.bin")
+
+    def blob(self, key: str) -> bytes | None:
+        number = self.trie.get(key)
+        if number is None:
+            return None
+        start, length = divmod(self._at[number], LENGTH_LIMIT)
+        return bytes(self._bin[start : start + length])
+
+
+def _mapped(path: Path) -> memoryview:
+    if path.stat().st_size == 0:
+        return memoryview(b"")
+    with path.open("rb") as file:
+        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))

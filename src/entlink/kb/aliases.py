@@ -1,0 +1,189 @@
+"""What a surface may mean: the alias index and the overlay as one table of names.
+
+P(e|m) = count(m, e) / Σ count(m, ·), where a count is the links with that surface plus a small weight for
+a name the entity gives itself; P(link|m) = links / (links + unlinked occurrences). Both are divided here,
+on reading, from integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from entlink.kb.alias_index import AliasIndex, Form
+from entlink.kb.folding import key_of
+from entlink.kb.names import NameSource, given_names
+from entlink.kb.overlay import Overlay
+from entlink.kb.store import Store
+from entlink.kb.tiers import Normalisation, Tier, inflected, tier_between
+
+_CACHED_MEANINGS = 100_000
+
+
+class PriorWeights(NamedTuple):
+    """What a name given by the entity itself counts for, beside a link counting 1."""
+
+    title: int = 3
+    alias: int = 2
+    stripped: int = 1
+
+
+class AliasEntry(NamedTuple):
+    """One entity a surface may mean."""
+
+    entity: int
+    count: int
+    sources: NameSource
+
+
+class Meaning(NamedTuple):
+    """All a surface may mean, best first. `pinned`: a rule decided, not the counts."""
+
+    tier: Tier
+    entries: tuple[AliasEntry, ...]
+    linked: int
+    unlinked: int
+    forms: tuple[str, ...]
+    pinned: bool = False
+    blocked: bool = False
+
+    @property
+    def total(self) -> int:
+        return sum(entry.count for entry in self.entries)
+
+    def link_probability(self) -> float | None:
+        """P(link|m); None where the surface was never counted."""
+        seen = self.linked + self.unlinked
+        return self.linked / seen if seen else None
+
+
+NOTHING = Meaning(Tier.EXACT, (), 0, 0, ())
+BLOCKED = NOTHING._replace(blocked=True)
+
+
+class AliasTable:
+    """Names to meanings, as of a date or now."""
+
+    def __init__(
+        self,
+        store: Store,
+        index: AliasIndex,
+        overlay: Overlay,
+        *,
+        date: str | None = None,
+        weights: PriorWeights = PriorWeights(),
+        normalisation: Normalisation = Normalisation(),
+    ) -> None:
+        self._store, self._index, self._overlay = store, index, overlay
+        self._date, self._weights, self._normalisation = date, weights, normalisation
+        self._cache: dict[str, Meaning] = {}
+
+    def forget(self) -> None:
+        """Drop cached meanings: the store has changed."""
+        self._cache.clear()
+
+    def meaning(self, surface: str) -> Meaning:
+        """What the surface may mean, cached; no entries when it is unknown."""
+        found = self._cache.get(surface)
+        if found is None:
+            if len(self._cache) >= _CACHED_MEANINGS:
+                self._cache.clear()
+            found = self._cache[surface] = self._find(surface)
+        return found
+
+    def meaning_of_key(self, key: str) -> Meaning:
+        """What any form with this key may mean; rules do not apply."""
+        return self._summed(self.group(key), Tier.PUNCTUATION)
+
+    def _find(self, surface: str) -> Meaning:
+        ruled, pinned = self._overlay.rule_for(surface)
+        if ruled:
+            return self._by_rule(surface, pinned)
+        key = key_of(surface)
+        meaning = self._in_group(surface, self.group(key))
+        if meaning.entries or not self._normalisation.inflection:
+            return meaning
+        for variant in inflected(key):
+            loosest = self._summed(self.group(variant), Tier.INFLECTION)
+            if loosest.entries:
+                return loosest
+        return meaning
+
+    def _by_rule(self, surface: str, pinned: int | None) -> Meaning:
+        if pinned is None:
+            return BLOCKED
+        if self._date is not None and self._store.version_at(pinned, self._date) is None:
+            return NOTHING
+        if self._store.head(pinned) is None:
+            return NOTHING
+        entry = AliasEntry(pinned, 1, NameSource.ALIAS)
+        return Meaning(Tier.EXACT, (entry,), 1, 0, (surface,), pinned=True)
+
+    def group(self, key: str) -> list[Form]:
+        """Every known form with this key, those of changed entities as they are now."""
+        changed = self._overlay.changed
+        if not changed:
+            return self._index.group(key)
+        base = [_without(form, changed) for form in self._index.group(key)]
+        return [*base, *self._overlay.forms(key)]
+
+    def _in_group(self, surface: str, forms: list[Form]) -> Meaning:
+        ranked = [(tier_between(surface, form.text), form) for form in forms]
+        for tier in (Tier.EXACT, Tier.UNICODE, Tier.CASE, Tier.PUNCTUATION):
+            if not self._normalisation.allows(tier) or not any(own == tier for own, _ in ranked):
+                continue
+            meaning = self._summed((form for own, form in ranked if own <= tier), tier)
+            if meaning.entries:
+                return meaning
+        return NOTHING
+
+    def _summed(self, forms: Iterable[Form], tier: Tier) -> Meaning:
+        """Add up forms; an entity's own name counts once however many forms it has."""
+        counts: dict[int, int] = {}
+        sources: dict[int, int] = {}
+        linked = unlinked = 0
+        texts = []
+        for form in forms:
+            unlinked += form.unlinked
+            texts.append(form.text)
+            for entity, count, stored in form.triples():
+                linked += count if stored & NameSource.ANCHOR else 0
+                live = self._live_sources(form.text, entity, stored)
+                if live:
+                    counts[entity] = counts.get(entity, 0) + count
+                    sources[entity] = sources.get(entity, 0) | live
+        entries = [
+            AliasEntry(entity, count + self._given_weight(sources[entity]), NameSource(sources[entity]))
+            for entity, count in counts.items()
+        ]
+        entries.sort(key=lambda entry: (-entry.count, entry.entity))
+        return Meaning(tier, tuple(entries), linked, unlinked, tuple(texts))
+
+    def _live_sources(self, surface: str, entity: int, stored: int) -> int:
+        """The sources that hold at the table's date; none when the entity did not bear the name then."""
+        if self._date is None:
+            return 0 if stored & NameSource.PAST else stored
+        version = self._store.version_at(entity, self._date)
+        if version is None:
+            return 0
+        if stored & NameSource.ANCHOR:
+            return stored
+        return sum({source for name, source in given_names(version.entity) if name == surface})
+
+    def _given_weight(self, sources: int) -> int:
+        if sources & NameSource.TITLE:
+            return self._weights.title
+        if sources & NameSource.ALIAS:
+            return self._weights.alias
+        return self._weights.stripped if sources & NameSource.STRIPPED else 0
+
+
+def _without(form: Form, changed: set[int]) -> Form:
+    """The form less the names that changed entities used to give; their links still count."""
+    kept = [
+        number
+        for entity, count, sources in form.triples()
+        if entity not in changed or sources & NameSource.ANCHOR
+        for number in (entity, count, sources)
+    ]
+    return form._replace(postings=tuple(kept))

@@ -1,0 +1,129 @@
+"""The first pass of a build: pages into the store, their links into staged counts, in restartable chunks."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from entlink.engine.local import Progress
+from entlink.errors import SourceError
+from entlink.kb.names import tidy
+from entlink.kb.staging import write_rows
+from entlink.kb.store import Store
+from entlink.kb.writing import insert_entity, insert_version, replace_current, set_meta, transaction
+
+if TYPE_CHECKING:
+    from entlink.sources import Page, Source
+
+CHUNK = 20_000
+
+
+class StagedLink(msgspec.Struct):
+    """How often a surface links to a target in one chunk; `o` is the id of the linking entity."""
+
+    o: str
+    f: str
+    t: str
+    n: int
+
+
+class Checkpoint(msgspec.Struct):
+    """How far ingestion got: everything before this is committed."""
+
+    source: int = 0
+    records: int = 0
+    chunks: int = 0
+    duplicates: int = 0
+    skipped: list[int] = []
+    read: list[int] = []
+    problems: list[str] = []
+
+
+def ingest(store: Store, sources: Sequence[Source], links: Path, progress: Progress, *, skip: bool) -> Checkpoint:
+    """Read every source into the store, going on from the last committed chunk."""
+    links.mkdir(parents=True, exist_ok=True)
+    saved = store.meta("checkpoint")
+    checkpoint = msgspec.json.decode(saved, type=Checkpoint) if saved else Checkpoint()
+    total = sum(source.size for source in sources)
+    for number in range(checkpoint.source, len(sources)):
+        source, before = sources[number], sum(other.size for other in sources[:number])
+        pages = islice(iter(source), checkpoint.records, None)
+        while chunk := list(islice(pages, CHUNK)):
+            _ingest_chunk(store, source, chunk, links, checkpoint, skip=skip)
+            progress("reading", before + source.position(), total)
+        checkpoint.read.append(checkpoint.records)
+        checkpoint.skipped.append(source.skipped + checkpoint.duplicates)
+        checkpoint.problems += source.problems
+        checkpoint.source, checkpoint.records, checkpoint.duplicates = number + 1, 0, 0
+        with transaction(store) as connection:
+            set_meta(connection, "checkpoint", msgspec.json.encode(checkpoint).decode())
+    progress("reading", total, total)
+    return checkpoint
+
+
+def _ingest_chunk(
+    store: Store, source: Source, chunk: list[Page], links: Path, checkpoint: Checkpoint, *, skip: bool
+) -> None:
+    """One transaction: a chunk's entities, its staged links and the new checkpoint, or none of them."""
+    with transaction(store) as connection:
+        for offset, page in enumerate(chunk):
+            try:
+                _ingest_page(store, connection, page)
+            except sqlite3.IntegrityError:
+                problem = SourceError(
+                    f"the id {page.entity.id!r} appears a second time",
+                    str(source.path),
+                    f"record {checkpoint.records + offset + 1}",
+                    "Ids must be unique (dated versions need valid_from); --on-error skip keeps the first",
+                )
+                if not skip:
+                    raise problem from None
+                checkpoint.duplicates += 1
+                checkpoint.problems.append(str(problem))
+        write_rows(_staged_links(chunk), links / f"links-{checkpoint.chunks:06}.jsonl")
+        checkpoint.records += len(chunk)
+        checkpoint.chunks += 1
+        set_meta(connection, "checkpoint", msgspec.json.encode(checkpoint).decode())
+
+
+def _ingest_page(store: Store, connection: sqlite3.Connection, page: Page) -> None:
+    """A new entity, or a further dated version of one that is there already."""
+    if page.valid_from is None and page.valid_to is None:
+        insert_entity(connection, page.entity, None, None)
+        return
+    key = store.key(page.entity.id)
+    if key is None:
+        insert_entity(connection, page.entity, page.valid_from, page.valid_to)
+    else:
+        add_version(store, connection, key, page)
+
+
+def add_version(store: Store, connection: sqlite3.Connection, key: int, page: Page) -> None:
+    """Put a dated version in its place: the latest is the current one, the others go beside it."""
+    versions = store.versions(key)
+    starts = {version.valid_from or "" for version in versions}
+    if (page.valid_from or "") in starts:
+        raise sqlite3.IntegrityError("two versions begin on one date")
+    current = versions[0]
+    if (page.valid_from or "") > (current.valid_from or ""):
+        insert_version(connection, key, current.entity, current.valid_from, current.valid_to or page.valid_from)
+        replace_current(connection, key, page.entity, page.valid_from, page.valid_to)
+    else:
+        insert_version(connection, key, page.entity, page.valid_from, page.valid_to or current.valid_from)
+
+
+def _staged_links(chunk: list[Page]) -> Iterator[StagedLink]:
+    for page in chunk:
+        counted: Counter[tuple[str, str]] = Counter()
+        for paragraph in page.paragraphs:
+            for anchor in paragraph.links:
+                counted[tidy(paragraph.text[anchor.start : anchor.end]), anchor.target] += 1
+        for (surface, target), count in counted.items():
+            if surface:
+                yield StagedLink(page.entity.id, surface, target, count)

@@ -1,0 +1,246 @@
+"""A knowledge base as its users see it: entities, names and their meanings, now or as of a date."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from entlink.errors import DamagedError, NotFoundError
+from entlink.kb.alias_index import COMPLETE, AliasIndex
+from entlink.kb.aliases import AliasTable, Meaning, PriorWeights
+from entlink.kb.folding import key_of
+from entlink.kb.names import NameSource
+from entlink.kb.overlay import OVERLAY_CAP, Overlay
+from entlink.kb.scan import Scanner
+from entlink.kb.store import Store, Version
+from entlink.kb.tiers import Normalisation, Tier
+
+if TYPE_CHECKING:
+    from entlink.documents import Entity
+    from entlink.kb.manifest import Manifest
+
+_CACHED_TYPES = 100_000
+_log = logging.getLogger(__name__)
+
+
+class NameOf(NamedTuple):
+    """An entity a surface may mean, as shown to people: P(e|m), the count behind it and where it comes from."""
+
+    entity: str
+    title: str
+    probability: float
+    count: int
+    sources: list[str]
+    tier: Tier
+
+
+class KnowledgeBase:
+    """Opened with `KnowledgeBase.open(path)`; sees the edits other processes make as soon as they commit.
+
+    One object serves one thread; any number of objects and processes may read one folder.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        date: str | None = None,
+        weights: PriorWeights = PriorWeights(),
+        normalisation: Normalisation = Normalisation(),
+    ) -> None:
+        self.folder, self.date = folder, date
+        self._weights, self._normalisation = weights, normalisation
+        self._store = Store(folder)
+        self._types: dict[str, tuple[str, ...]] = {}
+        self._index_name = ""
+        self._seen_version = -1
+        self.refresh()
+
+    @classmethod
+    def open(cls, folder: str | Path, **settings: object) -> KnowledgeBase:
+        """Open for reading. Settings: `date`, `weights`, `normalisation`."""
+        return cls(Path(folder), **settings)  # type: ignore[arg-type]
+
+    def close(self) -> None:
+        self._store.close()
+
+    def __enter__(self) -> KnowledgeBase:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def as_of(self, date: str) -> KnowledgeBase:
+        """The same knowledge base with the entities, titles and names of that ISO date."""
+        return KnowledgeBase(self.folder, date=date, weights=self._weights, normalisation=self._normalisation)
+
+    # Keeping up with edits
+
+    def refresh(self) -> bool:
+        """Take in what was committed since the last call; True when something had changed."""
+        version = self._store.data_version()
+        if version == self._seen_version:
+            return False
+        self._seen_version = version
+        self._store.forget()
+        self._types.clear()
+        if self._store.meta("index") != self._index_name:
+            self._open_index()
+        self._overlay.refresh(self._store)
+        self.names.forget()
+        if len(self._overlay.changed) > OVERLAY_CAP:
+            _log.warning(
+                "%s: %d entities changed since the last index; run `entlink kb index` to keep linking fast",
+                self.folder,
+                len(self._overlay.changed),
+            )
+        return True
+
+    def _open_index(self) -> None:
+        self._index_name = self._store.meta("index")
+        index = self.folder / self._index_name
+        if not self._index_name or not (index / COMPLETE).exists():
+            raise DamagedError(
+                f"{self.folder}: its alias index ({self._index_name or 'none'}) is missing or incomplete. "
+                f"Run `entlink kb index {self.folder}` to make it anew"
+            )
+        self.index = AliasIndex(index, _shards(index))
+        self._overlay = Overlay()
+        self.names = AliasTable(
+            self._store,
+            self.index,
+            self._overlay,
+            date=self.date,
+            weights=self._weights,
+            normalisation=self._normalisation,
+        )
+
+    # Entities
+
+    def __len__(self) -> int:
+        return self._store.count()
+
+    def __iter__(self) -> Iterator[Entity]:
+        """Every entity, in the order it came in; as of a date, those that existed then."""
+        for key, _, version in self._store.entities():
+            entity = version.entity if self.date is None else self._store.entity(key, self.date)
+            if entity is not None:
+                yield entity
+
+    def get(self, id: str) -> Entity | None:
+        """The entity with this id, or None."""
+        key = self._store.key(id)
+        return None if key is None else self._store.entity(key, self.date)
+
+    def resolve(self, identifier: str) -> Entity | None:
+        """The entity behind an id, title, address, or identifier of another scheme; redirects followed."""
+        key = self._store.resolve(identifier)
+        return None if key is None else self._store.entity(key, self.date)
+
+    def require(self, identifier: str) -> Entity:
+        """Like `resolve`, but an unknown identifier is an error that says what to try."""
+        entity = self.resolve(identifier)
+        if entity is None:
+            raise NotFoundError(
+                f"{self.folder}: no entity {identifier!r}. `entlink kb search` finds entities by name"
+            )
+        return entity
+
+    def versions(self, identifier: str) -> list[Version]:
+        """All dated versions of an entity, oldest first."""
+        key = self._store.resolve(identifier)
+        found = [] if key is None else self._store.versions(key)
+        return sorted(found, key=lambda version: version.valid_from or "")
+
+    def head(self, key: int) -> tuple[str, str]:
+        """Id and title of the entity with an internal key, as of the date."""
+        if self.date is not None:
+            entity = self._store.entity(key, self.date)
+            if entity is not None:
+                return entity.id, entity.title
+        head = self._store.head(key)
+        if head is None:
+            raise DamagedError(f"{self.folder}: its index names an entity ({key}) that the store lacks. "
+                               f"Run `entlink kb index {self.folder}`")
+        return head
+
+    def types(self, id: str) -> tuple[str, ...]:
+        """The types of an entity, cached: filters ask for them again and again."""
+        types = self._types.get(id)
+        if types is None:
+            entity = self.get(id)
+            types = self._types[id] = entity.types if entity else ()
+            if len(self._types) > _CACHED_TYPES:
+                self._types.clear()
+        return types
+
+    # Names
+
+    def meaning(self, surface: str) -> Meaning:
+        """What a surface may mean, with counts."""
+        return self.names.meaning(surface)
+
+    def meaning_of_key(self, key: str) -> Meaning:
+        """What any form with a folded key may mean."""
+        return self.names.meaning_of_key(key)
+
+    def occurrences(self, surface: str) -> dict[str, int]:
+        """How often each written form of the surface's key stands unlinked in the texts."""
+        return {form.text: form.unlinked for form in self.index.group(key_of(surface))}
+
+    def aliases(self, surface: str) -> list[NameOf]:
+        """What a surface may mean, best first, for people to read."""
+        meaning = self.meaning(surface)
+        total = meaning.total
+        return [
+            NameOf(
+                *self.head(entry.entity),
+                entry.count / total if total else 0.0,
+                entry.count,
+                NameSource(entry.sources).words(),
+                meaning.tier,
+            )
+            for entry in meaning.entries
+        ]
+
+    def scanner(self, *, plurals: bool = True) -> Scanner:
+        """A scanner for the names of this knowledge base, fresh ones included; good until it changes."""
+        return Scanner(self.index, self._overlay if self._overlay.keys() else None, plurals=plurals)
+
+    def fresh_keys(self) -> Iterable[str]:
+        """Keys of names added since the last index."""
+        return self._overlay.keys()
+
+    # Facts about itself
+
+    @property
+    def texts(self) -> int:
+        """How many texts P(link|m) was counted over; 0 when they were not."""
+        return int(self._store.meta("texts", "0"))
+
+    @property
+    def has_links(self) -> bool:
+        return self.manifest().links > 0
+
+    @property
+    def pending_edits(self) -> int:
+        """How many entities changed since the last index."""
+        return len(self._overlay.changed)
+
+    def manifest(self) -> Manifest:
+        """What the knowledge base was built from."""
+        import msgspec
+
+        from entlink.kb.manifest import Manifest
+
+        return msgspec.json.decode(self._store.meta("manifest"), type=Manifest)
+
+    def type_counts(self) -> list[tuple[str, int]]:
+        return self._store.type_counts()
+
+
+def _shards(index: Path) -> int:
+    """Counted from the files: reading the card would need a JSON parser at start-up."""
+    return sum(1 for _ in index.glob("keys-*.trie"))

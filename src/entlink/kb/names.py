@@ -1,0 +1,51 @@
+"""The names an entity gives itself, and where each comes from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from enum import IntFlag
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from entlink.documents import Entity
+
+_PARENTHESIS = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
+
+
+class NameSource(IntFlag):
+    """Where a (surface, entity) pair was seen; several may hold."""
+
+    TITLE = 1
+    STRIPPED = 2  # the title without its closing parenthesis
+    ALIAS = 4
+    ANCHOR = 8
+    PAST = 64  # named so by another dated version of the entity, not by the current one
+
+    def words(self) -> list[str]:
+        return [str(source.name).lower() for source in NameSource if source in self]
+
+
+GIVEN = NameSource.TITLE | NameSource.STRIPPED | NameSource.ALIAS
+
+
+def without_parenthesis(title: str) -> str | None:
+    """`Mercury (planet)` → `Mercury`; None when there is nothing to take off or nothing left."""
+    stripped = _PARENTHESIS.sub("", title)
+    return stripped if stripped and stripped != title else None
+
+
+def given_names(entity: Entity) -> Iterator[tuple[str, NameSource]]:
+    """The entity's title, its title without parenthesis, and its aliases."""
+    yield tidy(entity.title), NameSource.TITLE
+    stripped = without_parenthesis(entity.title)
+    if stripped:
+        yield tidy(stripped), NameSource.STRIPPED
+    for alias in entity.aliases:
+        if alias := tidy(alias):
+            yield alias, NameSource.ALIAS
+
+
+def tidy(surface: str) -> str:
+    """White space runs become one space, none at the ends; nothing else is changed."""
+    return " ".join(surface.split())

@@ -1,0 +1,85 @@
+"""The second pass of a build: how often every name stands in the texts without being a link."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from entlink.engine.local import Progress, Task, map_to_files
+from entlink.kb.alias_index import AliasIndex
+from entlink.kb.names import tidy
+from entlink.kb.scan import Scanner
+from entlink.kb.staging import UNLINKED, row, write_rows
+
+if TYPE_CHECKING:
+    from entlink.sources import Page, Source
+
+Passage = tuple[str, tuple[tuple[int, int], ...]]  # a text and the spans of its links
+CHUNK_CHARACTERS = 4_000_000
+
+
+def count_occurrences(
+    sources: Sequence[Source], index: Path, shards: int, work: Path, progress: Progress, *, processes: int
+) -> tuple[list[Path], int]:
+    """Scan every text once more; returns the staged files and how many texts there were."""
+    texts = [0]
+    total = sum(source.size for source in sources)
+
+    def tasks() -> Iterator[Task]:
+        for number, (chunk, done) in enumerate(_chunks(sources)):
+            texts[0] += len(chunk)
+            progress("counting names in texts", done, total)
+            yield Task(f"texts-{number:06}.jsonl", (chunk, index, shards))
+
+    staged = map_to_files(count_chunk, tasks(), work, processes=processes)
+    progress("counting names in texts", total, total)
+    return staged, texts[0]
+
+
+def count_chunk(passages: list[Passage], index: Path, shards: int, path: Path) -> None:
+    """Write the unlinked occurrences in some passages as rows of the alias index."""
+    scanner = Scanner(AliasIndex(index, shards))
+    counted: Counter[str] = Counter()
+    for text, links in passages:
+        starts = [start for start, _ in links]
+        for start, end in scanner.matches(text):
+            if not links or not _linked(start, end, starts, links):
+                counted[text[start:end]] += 1
+    tidied: Counter[str] = Counter()
+    for surface, count in counted.items():
+        tidied[tidy(surface)] += count
+    write_rows((row(surface, UNLINKED, count, 0) for surface, count in sorted(tidied.items())), path)
+
+
+def _linked(start: int, end: int, starts: list[int], links: tuple[tuple[int, int], ...]) -> bool:
+    """Whether a span overlaps a link; the links are sorted and do not overlap each other."""
+    before = bisect_right(starts, start) - 1
+    if before >= 0 and links[before][1] > start:
+        return True
+    return before + 1 < len(links) and links[before + 1][0] < end
+
+
+def _chunks(sources: Sequence[Source]) -> Iterator[tuple[list[Passage], int]]:
+    """Passages in chunks of bounded size, each with the bytes read so far."""
+    before, chunk, size = 0, [], 0
+    for source in sources:
+        for page in source:
+            for passage in _passages(page):
+                chunk.append(passage)
+                size += len(passage[0])
+            if size >= CHUNK_CHARACTERS:
+                yield chunk, before + source.position()
+                chunk, size = [], 0
+        before += source.size
+    if chunk:
+        yield chunk, before
+
+
+def _passages(page: Page) -> Iterator[Passage]:
+    if not page.paragraphs and page.entity.description:
+        yield page.entity.description, ()
+    for paragraph in page.paragraphs:
+        yield paragraph.text, tuple(sorted((link.start, link.end) for link in paragraph.links))

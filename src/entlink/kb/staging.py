@@ -1,0 +1,74 @@
+"""Rows on their way into the alias index: one JSON line each, sorted and grouped by DuckDB later."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from entlink.kb.folding import first_token, key_of
+from entlink.kb.names import NameSource, given_names
+from entlink.kb.store import Store
+
+BUCKETS = 64
+COLUMNS = "{b: 'UTINYINT', k: 'VARCHAR', f: 'VARCHAR', e: 'BIGINT', n: 'BIGINT', s: 'UTINYINT'}"
+UNLINKED = -1  # the "entity" of a row that says how often a surface stands in the texts unlinked
+_encoder = msgspec.json.Encoder()
+
+
+class Row(msgspec.Struct):
+    """Bucket and key of a form, and one of its postings."""
+
+    b: int
+    k: str
+    f: str
+    e: int
+    n: int
+    s: int
+
+
+def row(form: str, entity: int, count: int, sources: int) -> Row:
+    key = key_of(form)
+    return Row(zlib.crc32(first_token(key).encode()) % BUCKETS, key, form, entity, count, sources)
+
+
+def write_rows(rows: Iterable[object], path: Path) -> None:
+    """Write records as JSON lines, a few thousand at a time."""
+    buffer = bytearray()
+    line = bytearray()
+    with path.open("wb") as file:
+        for record in rows:
+            _encoder.encode_into(record, line)
+            line += b"\n"
+            buffer += line
+            if len(buffer) > 1 << 20:
+                file.write(buffer)
+                buffer.clear()
+        file.write(buffer)
+
+
+def stage_names(folder: Path, first: int, last: int, path: Path) -> None:
+    """Stage the given names of the entities with keys in `[first, last]`."""
+    store = Store(folder)
+    try:
+        write_rows(_name_rows(store, first, last), path)
+    finally:
+        store.close()
+
+
+def _name_rows(store: Store, first: int, last: int) -> Iterator[Row]:
+    for key, weight, version in store.entities(first - 1, last):
+        for form, sources in _merged(given_names(version.entity)).items():
+            yield row(form, key, weight, int(sources))
+    for key, version in store.past_versions(first, last):
+        for form, sources in _merged(given_names(version.entity)).items():
+            yield row(form, key, 0, int(sources | NameSource.PAST))
+
+
+def _merged(names: Iterable[tuple[str, NameSource]]) -> dict[str, NameSource]:
+    merged: dict[str, NameSource] = {}
+    for form, source in names:
+        merged[form] = merged.get(form, NameSource(0)) | source
+    return merged

@@ -1,0 +1,265 @@
+"""Reading `kb.sqlite`: entities, their dated versions, identifiers, edits and rules."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote
+
+from entlink.errors import DamagedError, LockedError, NotFoundError, VersionError
+
+if TYPE_CHECKING:
+    from entlink.documents import Entity
+
+STORE_VERSION = 2
+DATABASE = "kb.sqlite"
+MAX_KEY = 2**62
+_CACHED_HEADS = 100_000
+
+
+class Version(NamedTuple):
+    """An entity as it was in `[valid_from, valid_to)`; None is open."""
+
+    entity: Entity
+    valid_from: str | None
+    valid_to: str | None
+
+    def covers(self, date: str) -> bool:
+        return covers(self.valid_from, self.valid_to, date)
+
+
+class Edit(NamedTuple):
+    """A change made after the alias index: `operation` is "put" or "remove"."""
+
+    seq: int
+    entity: int
+    operation: str
+
+
+class Rule(NamedTuple):
+    """A pin (`entity` is a key) or a block (`entity` is None) on a surface."""
+
+    surface: str
+    case_sensitive: bool
+    entity: int | None
+
+
+def covers(valid_from: str | None, valid_to: str | None, date: str) -> bool:
+    """Whether the period holds the date. ISO dates of any precision compare as text."""
+    return (valid_from is None or valid_from <= date) and (valid_to is None or date < valid_to)
+
+
+class Store:
+    """A connection to the database of a knowledge base."""
+
+    def __init__(self, folder: Path, *, writable: bool = False) -> None:
+        self.folder = folder
+        self.connection = _connect(folder / DATABASE, writable=writable)
+        self._heads: dict[int, tuple[str, str]] = {}
+        self._check_version()
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def data_version(self) -> int:
+        """A number that changes when another connection has committed."""
+        return int(self.connection.execute("PRAGMA data_version").fetchone()[0])
+
+    def forget(self) -> None:
+        """Drop what was cached: the database has changed."""
+        self._heads.clear()
+
+    def meta(self, name: str, default: str = "") -> str:
+        row = self.connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        return str(row[0]) if row else default
+
+    def count(self) -> int:
+        return int(self.connection.execute("SELECT count(*) FROM entities").fetchone()[0])
+
+    def head(self, key: int) -> tuple[str, str] | None:
+        """Id and title of an entity, cached."""
+        head = self._heads.get(key)
+        if head is None:
+            row = self.connection.execute("SELECT id, title FROM entities WHERE key = ?", (key,)).fetchone()
+            if row is None:
+                return None
+            if len(self._heads) >= _CACHED_HEADS:
+                self._heads.clear()
+            head = self._heads[key] = (row[0], row[1])
+        return head
+
+    def key(self, id: str) -> int | None:
+        row = self.connection.execute("SELECT key FROM entities WHERE id = ?", (id,)).fetchone()
+        return int(row[0]) if row else None
+
+    def keys_titled(self, title: str) -> list[int]:
+        rows = self.connection.execute("SELECT key FROM entities WHERE title = ? ORDER BY key", (title,))
+        return [int(row[0]) for row in rows]
+
+    def entity(self, key: int, date: str | None = None) -> Entity | None:
+        """The current version, or the one that held on `date` (None where there was none)."""
+        if date is None:
+            current = self._current(key)
+            return current.entity if current else None
+        version = self.version_at(key, date)
+        return version.entity if version else None
+
+    def version_at(self, key: int, date: str) -> Version | None:
+        return next((version for version in self.versions(key) if version.covers(date)), None)
+
+    def versions(self, key: int) -> list[Version]:
+        """All versions of an entity that existed by their own dates, the current one first."""
+        current = self._current(key)
+        if current is None:
+            return []
+        rows = self.connection.execute(
+            "SELECT title, valid_from, valid_to, record FROM versions WHERE entity = ? ORDER BY valid_from",
+            (key,),
+        )
+        id = current.entity.id
+        return [current, *(_version(id, *row) for row in rows)]
+
+    def _current(self, key: int) -> Version | None:
+        row = self.connection.execute(
+            "SELECT id, title, valid_from, valid_to, record FROM entities WHERE key = ?", (key,)
+        ).fetchone()
+        return _version(*row) if row else None
+
+    def entities(self, after: int = 0, last: int = MAX_KEY) -> Iterator[tuple[int, int, Version]]:
+        """Every entity with a key in `(after, last]` as (key, weight, current version), by key."""
+        rows = self.connection.execute(
+            "SELECT key, weight, id, title, valid_from, valid_to, record FROM entities"
+            " WHERE key > ? AND key <= ? ORDER BY key",
+            (after, last),
+        )
+        for key, weight, *version in rows:
+            yield key, weight, _version(*version)
+
+    def past_versions(self, first: int = 0, last: int = MAX_KEY) -> Iterator[tuple[int, Version]]:
+        """Every version that is not current, as (entity key, version)."""
+        rows = self.connection.execute(
+            "SELECT entity, id, v.title, v.valid_from, v.valid_to, v.record FROM versions v"
+            " JOIN entities ON key = entity WHERE entity BETWEEN ? AND ? ORDER BY entity, v.valid_from",
+            (first, last),
+        )
+        for key, *version in rows:
+            yield key, _version(*version)
+
+    def weight(self, key: int) -> int:
+        row = self.connection.execute("SELECT weight FROM entities WHERE key = ?", (key,)).fetchone()
+        return int(row[0]) if row else 0
+
+    def resolve(self, identifier: str) -> int | None:
+        """The key behind an id, external identifier, title, address or redirect."""
+        for form in _identifier_forms(identifier):
+            key = self._resolve_form(form)
+            if key is not None:
+                return key
+        return None
+
+    def _resolve_form(self, form: str) -> int | None:
+        seen: set[str] = set()
+        while form not in seen:
+            seen.add(form)
+            key = self._lookup(form)
+            if key is not None:
+                return key
+            row = self.connection.execute("SELECT target FROM redirects WHERE source = ?", (form,)).fetchone()
+            if row is None:
+                return None
+            form = row[0]
+        return None
+
+    def _lookup(self, form: str) -> int | None:
+        key = self.key(form)
+        if key is not None:
+            return key
+        row = self.connection.execute(
+            "SELECT entity FROM identifiers WHERE value = ? ORDER BY scheme, entity LIMIT 1", (form,)
+        ).fetchone()
+        if row is not None:
+            return int(row[0])
+        return next(iter(self.keys_titled(form)), None)
+
+    def edits(self, after: int = 0) -> list[Edit]:
+        rows = self.connection.execute(
+            "SELECT seq, entity, operation FROM edits WHERE seq > ? ORDER BY seq", (after,)
+        )
+        return [Edit(*row) for row in rows]
+
+    def rules(self) -> list[Rule]:
+        rows = self.connection.execute("SELECT surface, case_sensitive, entity FROM rules ORDER BY surface")
+        return [Rule(surface, bool(sensitive), entity) for surface, sensitive, entity in rows]
+
+    def type_counts(self) -> list[tuple[str, int]]:
+        rows = self.connection.execute(
+            "SELECT type, count(*) FROM types GROUP BY type ORDER BY count(*) DESC, type"
+        )
+        return [(row[0], int(row[1])) for row in rows]
+
+    def _check_version(self) -> None:
+        try:
+            found = int(self.meta("store_version", "0"))
+        except sqlite3.DatabaseError as problem:
+            self.close()
+            raise DamagedError(
+                f"{self.folder}: {DATABASE} is not a knowledge base ({problem}). "
+                "Restore it from a copy, or build it again with `entlink kb build`"
+            ) from problem
+        if found > STORE_VERSION:
+            self.close()
+            raise VersionError(
+                f"{self.folder}: made by a newer entlink (store version {found}, this release reads up to "
+                f"{STORE_VERSION}). Upgrade entlink: pip install -U entlink"
+            )
+        if found < STORE_VERSION:
+            self.close()
+            raise VersionError(
+                f"{self.folder}: store version {found}, this release needs {STORE_VERSION}. "
+                f"Run `entlink kb upgrade {self.folder}`"
+            )
+
+
+def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
+    if not path.is_file():
+        raise NotFoundError(
+            f"{path.parent}: no knowledge base there (no {path.name}). "
+            f"Make one with `entlink kb build SOURCE -o {path.parent}`"
+        )
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None)
+    try:
+        connection.execute("PRAGMA busy_timeout = 5000")
+        if not writable:
+            connection.execute("PRAGMA query_only = 1")
+        connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError as problem:
+        connection.close()
+        if "locked" in str(problem):
+            raise LockedError(f"{path}: another process is writing. Try again when it is done") from problem
+        # A read-only medium cannot hold the shared-memory file that a write-ahead log needs.
+        return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
+    except sqlite3.DatabaseError:
+        pass  # _check_version says what is wrong
+    return connection
+
+
+def _version(id: str, title: str, valid_from: str | None, valid_to: str | None, record: str) -> Version:
+    from entlink.kb.records import decode_record
+
+    return Version(decode_record(id, title, record), valid_from, valid_to)
+
+
+def _identifier_forms(identifier: str) -> Iterator[str]:
+    """The identifier as given, then as a page title, then as the last part of an address."""
+    yield identifier
+    if "_" in identifier:
+        yield identifier.replace("_", " ")
+    if "://" in identifier:
+        last = unquote(identifier.split("#")[0].split("?")[0].rstrip("/").rsplit("/", 1)[-1])
+        yield last
+        if "_" in last:
+            yield last.replace("_", " ")
+    elif identifier[:1].islower():
+        yield identifier[0].upper() + identifier[1:]

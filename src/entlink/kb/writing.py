@@ -1,0 +1,138 @@
+"""Writing `kb.sqlite`: the tables filled in bulk or one entity at a time, under the folder's write lock."""
+
+from __future__ import annotations
+
+import fcntl
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib.resources import files
+from pathlib import Path
+
+from entlink.documents import Entity
+from entlink.errors import EntlinkError, LockedError
+from entlink.kb.records import encode_record
+from entlink.kb.store import DATABASE, STORE_VERSION, Store
+
+
+@contextmanager
+def write_lock(folder: Path) -> Iterator[None]:
+    """Only one process builds, indexes or edits a KB; the lock goes with the process that held it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "write.lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as problem:
+            raise LockedError(f"{folder}: another process is writing to it. Try again when it is done") from problem
+        yield
+
+
+def create_store(folder: Path) -> None:
+    """An empty store in the folder."""
+    connection = sqlite3.connect(folder / DATABASE, isolation_level=None)
+    with connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("BEGIN")
+        for statement in _statements("schema.sql"):
+            connection.execute(statement)
+        connection.execute("INSERT INTO meta VALUES ('store_version', ?)", (str(STORE_VERSION),))
+        connection.execute("COMMIT")
+    connection.close()
+
+
+def create_indexes(store: Store) -> None:
+    for statement in _statements("indexes.sql"):
+        store.connection.execute(statement)
+
+
+def _statements(name: str) -> list[str]:
+    text = files("entlink.kb").joinpath(name).read_text(encoding="utf8")
+    lines = [line for line in text.splitlines() if not line.lstrip().startswith("--")]
+    return [statement for statement in "\n".join(lines).split(";") if statement.strip()]
+
+
+@contextmanager
+def transaction(store: Store) -> Iterator[sqlite3.Connection]:
+    """All or nothing. A full disk or a second writer is told in words."""
+    connection = store.connection
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        yield connection
+        connection.execute("COMMIT")
+    except BaseException as problem:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        if isinstance(problem, sqlite3.OperationalError):
+            raise _explained(problem, store.folder) from problem
+        raise
+
+
+def _explained(problem: sqlite3.OperationalError, folder: Path) -> EntlinkError:
+    if "locked" in str(problem):
+        return LockedError(f"{folder}: another process is writing to it. Try again when it is done")
+    if "full" in str(problem):
+        return EntlinkError(f"{folder}: the disk is full; nothing was changed. Make room and run the command again")
+    return EntlinkError(f"{folder}: {problem}; nothing was changed")
+
+
+def set_meta(connection: sqlite3.Connection, name: str, value: str) -> None:
+    connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+
+
+def insert_entity(
+    connection: sqlite3.Connection, entity: Entity, valid_from: str | None, valid_to: str | None, weight: int = 0
+) -> int:
+    """Insert a new entity; sqlite3.IntegrityError when the id is taken."""
+    cursor = connection.execute(
+        "INSERT INTO entities (id, title, valid_from, valid_to, weight, record) VALUES (?, ?, ?, ?, ?, ?)",
+        (entity.id, entity.title, valid_from, valid_to, weight, encode_record(entity)),
+    )
+    key = cursor.lastrowid
+    assert key is not None
+    _insert_facets(connection, key, entity)
+    return key
+
+
+def replace_current(
+    connection: sqlite3.Connection, key: int, entity: Entity, valid_from: str | None, valid_to: str | None
+) -> None:
+    connection.execute(
+        "UPDATE entities SET title = ?, valid_from = ?, valid_to = ?, record = ? WHERE key = ?",
+        (entity.title, valid_from, valid_to, encode_record(entity), key),
+    )
+    connection.execute("DELETE FROM types WHERE entity = ?", (key,))
+    connection.execute("DELETE FROM identifiers WHERE entity = ?", (key,))
+    _insert_facets(connection, key, entity)
+
+
+def insert_version(
+    connection: sqlite3.Connection, key: int, entity: Entity, valid_from: str | None, valid_to: str | None
+) -> None:
+    """Keep a version beside the current one; an undated beginning sorts before every date."""
+    connection.execute(
+        "INSERT OR REPLACE INTO versions VALUES (?, ?, ?, ?, ?)",
+        (key, valid_from or "", valid_to, entity.title, encode_record(entity)),
+    )
+
+
+def delete_entity(connection: sqlite3.Connection, key: int) -> None:
+    connection.execute("DELETE FROM entities WHERE key = ?", (key,))
+    for table in ("types", "identifiers", "versions", "rules"):
+        connection.execute(f"DELETE FROM {table} WHERE entity = ?", (key,))
+
+
+def record_edit(connection: sqlite3.Connection, key: int, operation: str) -> None:
+    connection.execute("INSERT INTO edits (entity, operation, time) VALUES (?, ?, ?)", (key, operation, now()))
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _insert_facets(connection: sqlite3.Connection, key: int, entity: Entity) -> None:
+    if entity.types:
+        connection.executemany("INSERT OR IGNORE INTO types VALUES (?, ?)", [(name, key) for name in entity.types])
+    if entity.external:
+        rows = [(value, scheme, key) for scheme, value in entity.external.items()]
+        connection.executemany("INSERT OR IGNORE INTO identifiers VALUES (?, ?, ?)", rows)

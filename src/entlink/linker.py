@@ -1,0 +1,186 @@
+"""Stages put together: documents in, linked documents out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from entlink.config import LinkerConfig, make_stage, read_config
+from entlink.documents import Candidate, Document, Link, Mention, Span
+from entlink.errors import ConfigError, SpanError
+from entlink.interfaces import Detector, Follower, NilPolicy, Question, Ranker, Retriever, Shortlist
+from entlink.kb.knowledge_base import KnowledgeBase
+
+if TYPE_CHECKING:
+    from entlink.explain import Explanation
+
+
+class Linker:
+    """Finds and links the mentions of documents.
+
+    A detector finds mentions; the first retriever that knows a mention gives its candidates; a ranker orders
+    them; a NIL policy decides. `types` keeps candidates of these types only, `min_score` drops weaker links.
+    """
+
+    def __init__(
+        self,
+        kb: KnowledgeBase,
+        detector: Detector,
+        retrievers: Sequence[Retriever],
+        ranker: Ranker,
+        nil: NilPolicy,
+        *,
+        types: Sequence[str] = (),
+        min_score: float = 0.0,
+        batch_size: int = 64,
+    ) -> None:
+        self.kb, self.detector, self.retrievers = kb, detector, list(retrievers)
+        self.ranker, self.nil = ranker, nil
+        self.types, self.min_score, self.batch_size = frozenset(types), min_score, batch_size
+        self._check_stages()
+
+    def _check_stages(self) -> None:
+        """Whether the parts fit, before anything runs."""
+        wanted: list[tuple[str, Any, type[Any]]] = [
+            ("detector", self.detector, Detector),
+            *(("retriever", retriever, Retriever) for retriever in self.retrievers),
+            ("ranker", self.ranker, Ranker),
+            ("nil", self.nil, NilPolicy),
+        ]
+        for kind, stage, protocol in wanted:
+            if not isinstance(stage, protocol):
+                raise ConfigError(f"{type(stage).__name__} is not a {kind}: it lacks the method of {protocol.__name__}")
+        if not self.retrievers:
+            raise ConfigError("a linker needs at least one retriever")
+
+    def link(self, text: str | Document) -> Document:
+        """Link one text or document."""
+        document = text if isinstance(text, Document) else Document("text", text)
+        return self._link_batch([document])[0]
+
+    def link_all(self, documents: Iterable[str | Document]) -> Iterator[Document]:
+        """Link a stream of texts or documents, a batch at a time."""
+        numbered = (
+            item if isinstance(item, Document) else Document(str(number), item)
+            for number, item in enumerate(documents)
+        )
+        while batch := list(islice(numbered, self.batch_size)):
+            yield from self._link_batch(batch)
+
+    def explain(self, text: str | Document, span: Span | None = None) -> Explanation:
+        """Why each name in a text was linked or not; with `span`, why that span was or was not."""
+        from entlink.explain import explain
+
+        document = text if isinstance(text, Document) else Document("text", text)
+        return explain(self, document, span)
+
+    def candidates(self, document: Document, mentions: Sequence[Mention]) -> list[Sequence[Candidate]]:
+        """Each mention's candidates, from the first retriever that has any, of the wanted types."""
+        found: list[Sequence[Candidate]] = [()] * len(mentions)
+        missing = list(range(len(mentions)))
+        for retriever in self.retrievers:
+            question = Question(document, [mentions[number] for number in missing])
+            for number, candidates in zip(missing, retriever.retrieve([question])[0], strict=True):
+                found[number] = self._of_types(candidates)
+            missing = [number for number in missing if not found[number]]
+            if not missing:
+                break
+        return found
+
+    def _of_types(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+        if not self.types:
+            return candidates
+        return [one for one in candidates if self.types.intersection(self.kb.types(one.entity))]
+
+    def _link_batch(self, documents: list[Document]) -> list[Document]:
+        self._keep_up()
+        for document in documents:
+            _check_spans(document)
+        shortlists: list[Shortlist] = []
+        lengths = []
+        for document, mentions in zip(documents, self.detector.detect(documents), strict=True):
+            candidates = self.candidates(document, mentions)
+            shortlists += [Shortlist(document, *pair) for pair in zip(mentions, candidates, strict=True)]
+            lengths.append(len(mentions))
+        ranked = self.ranker.rank(shortlists)
+        decided = self.nil.decide(
+            [Shortlist(one.document, one.mention, best) for one, best in zip(shortlists, ranked, strict=True)]
+        )
+        links = iter(decided)
+        return [
+            msgspec.structs.replace(document, links=tuple(self._wanted(islice(links, length), document)))
+            for document, length in zip(documents, lengths, strict=True)
+        ]
+
+    def _wanted(self, links: Iterable[Link], document: Document) -> Iterator[Link]:
+        """Weak links go; so do found names none of whose entities is of the wanted types."""
+        given = document.mentions is not None
+        for link in links:
+            if link.entity is None:
+                if given or link.candidates or not self.types:
+                    yield link
+            elif link.score >= self.min_score:
+                yield link
+
+    def _keep_up(self) -> None:
+        """Tell the stages when another process, or this one, has edited the knowledge base."""
+        if self.kb.refresh():
+            for stage in (self.detector, *self.retrievers, self.ranker, self.nil):
+                if isinstance(stage, Follower):
+                    stage.knowledge_base_changed()
+
+
+def load(
+    path: str | Path,
+    *,
+    config: LinkerConfig | str | Path | None = None,
+    as_of: str | None = None,
+    mentions: str | None = None,
+    types: Sequence[str] = (),
+    min_score: float | None = None,
+) -> Linker:
+    """A linker for a knowledge base, ready to use: `entlink.load("my.kb").link("…")`.
+
+    `config` is a TOML file or a LinkerConfig; `as_of` an ISO date; `mentions="given"` links only the spans that
+    documents bring; `types` and `min_score` filter.
+    """
+    if config is None:
+        config = LinkerConfig()
+    elif not isinstance(config, LinkerConfig):
+        config = read_config(config)
+    kb = KnowledgeBase.open(path, date=as_of)
+    detector = {"name": mentions} if mentions else config.detector
+    return Linker(
+        kb,
+        make_stage("detector", detector, kb),
+        [make_stage("retriever", stage, kb) for stage in config.retriever],
+        make_stage("ranker", config.ranker, kb),
+        make_stage("nil", config.nil, kb),
+        types=tuple(types) or config.types,
+        min_score=config.min_score if min_score is None else min_score,
+        batch_size=config.batch_size,
+    )
+
+
+def _check_spans(document: Document) -> None:
+    """Given mentions must lie in the text, be sorted or sortable, and not overlap."""
+    if not document.mentions:
+        return
+    end = 0
+    for mention in sorted(document.mentions, key=lambda mention: (mention.span.start, mention.span.end)):
+        span = mention.span
+        if not 0 <= span.start < span.end <= len(document.text):
+            raise SpanError(
+                f"document {document.id!r}: span [{span.start}, {span.end}) does not fit its text of "
+                f"{len(document.text)} characters. Offsets count characters, not bytes or tokens"
+            )
+        if span.start < end:
+            raise SpanError(
+                f"document {document.id!r}: span [{span.start}, {span.end}) overlaps the one before it, which ends "
+                f"at {end}. Give spans that do not overlap"
+            )
+        end = span.end

@@ -1,0 +1,165 @@
+"""Names of the knowledge base found in running text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from enum import Enum
+from typing import Literal, NamedTuple
+
+from entlink.documents import Document, Mention, Span
+from entlink.kb.aliases import Meaning
+from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.kb.tiers import Tier
+from entlink.mentions.overlaps import Scored, without_overlaps
+
+CasePolicy = Literal["exact", "smart", "fold"]
+_CACHED_VERDICTS = 200_000
+# Between the words of one name: white space within a paragraph, and signs that names are written with.
+_GAP = re.compile(r"[^\w]+")
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
+_SENTENCE_END = re.compile(r"\w{4,}[.!?;:][\"'”’)\]]*\s")
+_TIER_SCORES = {Tier.EXACT: 1.0, Tier.UNICODE: 0.95, Tier.CASE: 0.8, Tier.PUNCTUATION: 0.6, Tier.INFLECTION: 0.5}
+
+
+class Reason(Enum):
+    """Why a span that is a name of the dictionary was left alone."""
+
+    NO_MEANING = "no entity of this date or type bears the name"
+    BLOCKED = "blocked by a rule"
+    CASE = "the case policy wants it written as the name is"
+    BROKEN = "it runs across the end of a sentence or paragraph"
+    RARELY_LINKED = "below the threshold of link probability"
+    COMMON_WORD = "a common word of the texts, mostly in lower case"
+    LOST = "lost to an overlapping name"
+
+
+class Verdict(NamedTuple):
+    """What the detector thinks of a surface, wherever it stands."""
+
+    score: float
+    reason: Reason | None
+    value: float | None = None
+
+
+class DictionaryDetector:
+    """Longest matches of the alias dictionary; overlaps go to the better score.
+
+    A surface's score is P(link|m) where the texts were counted and hold links, else how exactly it is
+    written as a name. `min_link_probability` is the threshold on the former; for a knowledge base without
+    links, a single word that more than `common` of its texts hold, at least a tenth of the time in lower
+    case, counts as a common word.
+    """
+
+    def __init__(
+        self,
+        kb: KnowledgeBase,
+        *,
+        min_link_probability: float = 0.05,
+        common: float = 0.02,
+        case: CasePolicy = "smart",
+        plurals: bool = True,
+    ) -> None:
+        self.kb = kb
+        self.min_link_probability, self.common, self.case = min_link_probability, common, case
+        self._plurals = plurals
+        self.knowledge_base_changed()
+
+    def knowledge_base_changed(self) -> None:
+        self._scanner = self.kb.scanner(plurals=self._plurals)
+        self._verdicts: dict[str, float] = {}
+        self._texts = self.kb.texts
+        self._has_links = self.kb.has_links
+
+    def detect(self, documents: Sequence[Document]) -> list[list[Mention]]:
+        return [self._mentions(document.text) for document in documents]
+
+    def _mentions(self, text: str) -> list[Mention]:
+        verdicts = self._verdicts
+        if len(verdicts) > _CACHED_VERDICTS:
+            verdicts.clear()
+        accepted = []
+        for start, end in self._scanner.matches(text):
+            surface = text[start:end]
+            score = verdicts.get(surface)
+            if score is None:
+                verdict = self.verdict(surface)
+                score = verdicts[surface] = -1.0 if verdict.reason else verdict.score
+            if score >= 0.0:
+                accepted.append(Scored(start, end, score))
+        return [
+            Mention(Span(start, end), text[start:end], None, score)
+            for start, end, score in without_overlaps(accepted)
+        ]
+
+    def explain(self, text: str, told: Callable[[Span, Verdict, Span | None], None]) -> None:
+        """Tell of every dictionary match in the text what became of it, and to what span it lost."""
+        accepted = []
+        for start, end in self._scanner.matches(text):
+            verdict = self.verdict(text[start:end])
+            if verdict.reason:
+                told(Span(start, end), verdict, None)
+            else:
+                accepted.append(Scored(start, end, verdict.score))
+
+        def lost(loser: Scored, winner: Scored) -> None:
+            told(Span(loser.start, loser.end), Verdict(loser.score, Reason.LOST), Span(winner.start, winner.end))
+
+        for start, end, score in without_overlaps(accepted, lost):
+            told(Span(start, end), Verdict(score, None), None)
+
+    def verdict(self, surface: str) -> Verdict:
+        """Whether a surface would be taken for a mention, and if not, why."""
+        meaning = self.kb.meaning(surface)
+        if meaning.blocked:
+            return Verdict(0.0, Reason.BLOCKED)
+        if not meaning.entries:
+            return Verdict(0.0, Reason.NO_MEANING)
+        if meaning.pinned:
+            return Verdict(1.0, None)
+        if meaning.tier >= Tier.CASE and is_broken(surface):
+            return Verdict(0.0, Reason.BROKEN)
+        if not self._case_fits(surface, meaning):
+            return Verdict(0.0, Reason.CASE)
+        return self._by_counts(surface, meaning)
+
+    def _by_counts(self, surface: str, meaning: Meaning) -> Verdict:
+        probability = meaning.link_probability() if self._has_links else None
+        if probability is not None and self._texts:
+            if probability < self.min_link_probability:
+                return Verdict(probability, Reason.RARELY_LINKED, probability)
+            return Verdict(probability, None, probability)
+        share = self._common_share(surface)
+        if share > self.common:
+            return Verdict(0.0, Reason.COMMON_WORD, share)
+        return Verdict(_TIER_SCORES[meaning.tier], None)
+
+    def _common_share(self, surface: str) -> float:
+        """How often the word stands in a text, if it is one word and not mostly a proper name; else 0."""
+        if not self._texts or not surface.isalpha():
+            return 0.0
+        forms = self.kb.occurrences(surface)
+        total = sum(forms.values())
+        lower = forms.get(surface.lower(), 0)
+        return total / self._texts if lower * 10 >= total else 0.0
+
+    def _case_fits(self, surface: str, meaning: Meaning) -> bool:
+        if self.case == "fold" or meaning.tier <= Tier.UNICODE:
+            return True
+        if self.case == "exact":
+            return any(surface == form for form in meaning.forms)
+        # "us" is not "US": an acronym must be written as one.
+        return surface.isupper() or not all(map(is_acronym, meaning.forms))
+
+
+def is_acronym(form: str) -> bool:
+    """Two to six letters, all capitals."""
+    letters = [character for character in form if character.isalpha()]
+    return 2 <= len(letters) <= 6 and all(character.isupper() for character in letters)
+
+
+def is_broken(surface: str) -> bool:
+    """Whether a paragraph or, as far as signs tell, a sentence ends inside the surface."""
+    if surface.isalnum():
+        return False
+    return bool(_BLANK_LINE.search(surface) or _SENTENCE_END.search(surface))

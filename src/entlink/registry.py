@@ -1,0 +1,61 @@
+"""Names of stages, those in the box and those that installed packages add through entry points.
+
+A package adds a detector by an entry point in the group `entlink.detector` whose name is the stage's name
+and whose object is a callable taking the knowledge base and the stage's settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from entlink.errors import ConfigError
+
+Factory = Callable[..., Any]
+
+BUILT_IN: dict[str, dict[str, str]] = {
+    "detector": {
+        "dictionary": "entlink.mentions.dictionary:DictionaryDetector",
+        "given": "entlink.mentions.given:GivenMentions",
+    },
+    "retriever": {
+        "alias": "entlink.candidates.alias:AliasRetriever",
+        "edit-distance": "entlink.candidates.edit_distance:EditDistanceRetriever",
+    },
+    "ranker": {"prior": "entlink.ranking.prior:PriorRanker"},
+    "nil": {"threshold": "entlink.nil:ThresholdNil"},
+}
+NEEDS_NO_KB = {"given", "prior", "threshold"}
+
+
+def names(kind: str) -> list[str]:
+    """All stages of a kind."""
+    return sorted({*BUILT_IN[kind], *(point.name for point in _entry_points(kind))})
+
+
+def find(kind: str, name: str) -> Factory:
+    """The factory of a stage; an unknown name is told together with the nearest known one."""
+    path = BUILT_IN[kind].get(name)
+    if path is not None:
+        module, _, attribute = path.partition(":")
+        factory: Factory = getattr(import_module(module), attribute)
+        return factory
+    for point in _entry_points(kind):
+        if point.name == name:
+            loaded: Factory = point.load()
+            return loaded
+    raise ConfigError(f"no {kind} named {name!r}{_did_you_mean(name, names(kind))}")
+
+
+def _entry_points(kind: str) -> Any:
+    from importlib.metadata import entry_points
+
+    return entry_points(group=f"entlink.{kind}")
+
+
+def _did_you_mean(name: str, known: list[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, 1)
+    return f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(known)}"

@@ -1,0 +1,155 @@
+"""The formats a source can have, and how to tell which one a file or folder has."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+from typing import cast
+
+import msgspec
+
+from entlink.documents import Record
+from entlink.errors import SourceError
+from entlink.sources.columns import ColumnMapping
+from entlink.sources.files import plain_name
+from entlink.sources.lines import read_lines
+from entlink.sources.reading import Reader, Reading
+
+
+class Format(Record, frozen=True):
+    """A format: its name, what it is, the suffixes its files have, and where its reader lives."""
+
+    name: str
+    summary: str
+    suffixes: tuple[str, ...]
+    reader_path: str
+    has_columns: bool = False
+    has_folders: bool = False
+
+    def reader(self) -> Reader:
+        """The function that reads this format; its module is imported only now."""
+        module, _, function = self.reader_path.partition(":")
+        return cast("Reader", getattr(import_module(f"entlink.sources.{module}"), function))
+
+
+_ALL = (
+    Format(
+        "jsonl", "JSON Lines, an object a line", (".jsonl", ".ndjson", ".json"), "tables:read_jsonl", True
+    ),
+    Format("csv", "comma-separated values with a header", (".csv",), "tables:read_csv", True),
+    Format(
+        "tsv", "tab-separated values with a header, no quoting", (".tsv", ".tab"), "tables:read_tsv", True
+    ),
+    Format("parquet", "Apache Parquet", (".parquet", ".pq"), "parquet:read", True),
+    Format("articles", "JSON Lines of articles with paragraphs and links", (), "articles:read"),
+    Format(
+        "wikiextractor",
+        "output of WikiExtractor, a file or folder",
+        (),
+        "wikiextractor:read",
+        has_folders=True,
+    ),
+    Format("zeshel", "documents of ZESHEL, a file or folder", (), "zeshel:read", has_folders=True),
+    Format(
+        "skos",
+        "RDF with SKOS or RDFS labels: Turtle, N-Triples, RDF/XML, JSON-LD",
+        (".ttl", ".nt", ".rdf", ".owl", ".jsonld"),
+        "skos:read",
+    ),
+)
+FORMATS: Mapping[str, Format] = MappingProxyType({each.name: each for each in _ALL})
+
+_LINES_LOOKED_AT = 20
+_WIKI_FILE = re.compile(r"wiki_\d+")
+
+
+def format_named(name: str) -> Format:
+    """The format of that name."""
+    if name not in FORMATS:
+        near = difflib.get_close_matches(name, FORMATS, n=1)
+        guess = f"Did you mean {near[0]!r}? " if near else ""
+        raise SourceError(f"there is no format {name!r}", hint=f"{guess}{_list_of_formats()}")
+    return FORMATS[name]
+
+
+def detect(path: Path, has_columns: bool) -> Format:
+    """The format that the name and the first record show; `has_columns` says that it must be a table."""
+    found = _detect_folder(path) if path.is_dir() else _detect_file(path, has_columns)
+    if found is None:
+        what = "folder" if path.is_dir() else "file"
+        raise SourceError(f"the format of this {what} is not recognised", str(path), hint=_list_of_formats())
+    return FORMATS[found]
+
+
+def _list_of_formats() -> str:
+    formats = "; ".join(f"{each.name} ({each.summary})" for each in _ALL)
+    return f'Name one with format="...": {formats}'
+
+
+def _detect_folder(path: Path) -> str | None:
+    if (path / "documents").is_dir() or (path.name == "documents" and any(path.glob("*.json*"))):
+        return "zeshel"
+    return "wikiextractor" if any(_WIKI_FILE.match(file.name) for file in path.rglob("wiki_*")) else None
+
+
+def _detect_file(path: Path, has_columns: bool) -> str | None:
+    name = plain_name(path)
+    suffix = Path(name).suffix.lower()
+    found = next((each.name for each in _ALL if suffix in each.suffixes), None)
+    if has_columns or found not in (None, "jsonl"):
+        return found
+    first = _first_lines(path)
+    if not first:
+        return found
+    if suffix == ".xml":
+        return "skos" if b"22-rdf-syntax-ns#" in b"".join(first) else None
+    if first[0].startswith(b"<doc "):
+        return "wikiextractor"
+    records = (_keys(line) for line in first)
+    keys = next((keys for keys in records if keys), frozenset())
+    return _detect_keys(keys, is_wiki_file=bool(_WIKI_FILE.match(name))) or found
+
+
+def _detect_keys(keys: frozenset[str], is_wiki_file: bool) -> str | None:
+    if {"id", "title", "paragraphs"} <= keys:
+        return "articles"
+    if {"document_id", "title", "text"} <= keys:
+        return "zeshel"
+    if is_wiki_file and {"id", "title", "text"} <= keys:
+        return "wikiextractor"
+    return "jsonl" if keys else None
+
+
+def _first_lines(path: Path) -> list[bytes]:
+    reading = Reading((path,), ColumnMapping(), "skip", None)
+    lines = (line.strip() for _, line in read_lines(path, reading))
+    found = (line for line in lines if line)
+    return [line for line, _ in zip(found, range(_LINES_LOOKED_AT), strict=False)]
+
+
+def _keys(line: bytes) -> frozenset[str]:
+    try:
+        return frozenset(msgspec.json.decode(line, type=dict[str, msgspec.Raw]))
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return frozenset()
+
+
+def files_of(path: Path, format: Format) -> tuple[Path, ...]:
+    """The files that make up a source, in the order they are read."""
+    if not path.is_dir():
+        return (path,)
+    if not format.has_folders:
+        raise SourceError(f"this is a folder, and {format.name} is read from a file", str(path))
+    if format.name == "zeshel":
+        folder = path / "documents" if (path / "documents").is_dir() else path
+        files = sorted(folder.glob("*.json*"))
+    else:
+        every = sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
+        files = [file for file in every if _WIKI_FILE.match(file.name)] or every
+    if not files:
+        raise SourceError(f"the folder holds no files of the format {format.name}", str(path))
+    return tuple(files)

@@ -1,0 +1,189 @@
+"""Tables of entities, a row each: JSON Lines, CSV and TSV. `ColumnMapping` says which column is what."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from entlink.errors import SourceError
+from entlink.sources import fields, lines
+from entlink.sources.columns import RowPlan, missing_column
+from entlink.sources.fields import FieldError
+from entlink.sources.page import Page
+from entlink.sources.reading import Reading
+
+_MAX_PLANS = 1000
+_ROW_DECODER: msgspec.json.Decoder[dict[str, Any]] = msgspec.json.Decoder(dict[str, Any])
+
+
+class _Plans:
+    """The plan for each set of columns that the rows of a JSON Lines file have."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._columns, self._language = reading.columns, reading.language
+        self._plans: dict[tuple[str, ...], RowPlan] = {}
+        self._first: tuple[str, ...] | None = None
+        self._unseen = set(reading.columns.mapped_columns)
+
+    def of(self, columns: tuple[str, ...]) -> RowPlan:
+        plan = self._plans.get(columns)
+        if plan is None:
+            self._first = self._first or columns
+            self._unseen.difference_update(columns)
+            if len(self._plans) >= _MAX_PLANS:
+                self._plans.clear()
+            chosen = self._columns.resolve(columns)
+            plan = self._plans[columns] = RowPlan(chosen, self._language, of_cells=False)
+        return plan
+
+    def check_all_seen(self, path: Path) -> None:
+        """A mapped column may be absent from some rows, but one that no row has is a mistake."""
+        if self._first is not None and self._unseen:
+            error = missing_column(min(self._unseen), self._first)
+            raise SourceError(
+                f"in all of the file {error.problem} in the first record", str(path), hint=error.hint
+            )
+
+
+def read_jsonl(reading: Reading) -> Iterator[Page]:
+    """A JSON object a line; each may leave out columns that are not the id or the title."""
+    (path,) = reading.files
+    plans = _Plans(reading)
+    for number, row, is_odd in lines.read_json_lines(path, reading, _ROW_DECODER):
+        try:
+            plan = plans.of(tuple(row))
+            if is_odd:
+                plan.check(row)
+            page = plan.page(row)
+        except FieldError as error:
+            reading.fail(error.at(path, f"line {number}"))
+            continue
+        yield page
+    plans.check_all_seen(path)
+
+
+class _TextLines:
+    """The lines of a CSV file as text for the csv module, remembering what was odd about a record's lines.
+
+    A line that is not UTF-8 is passed on with replacements, so that the csv module sees where the
+    record ends and the whole record can be left out.
+    """
+
+    def __init__(self, path: Path, reading: Reading) -> None:
+        self._path = path
+        self._lines = lines.read_lines(path, reading)
+        self.last_line = 0
+        self.start_record()
+
+    def start_record(self) -> None:
+        self.first_line = 0
+        self.size = 0
+        self.has_nul = False
+        self.error: SourceError | None = None
+
+    def __iter__(self) -> _TextLines:
+        return self
+
+    def __next__(self) -> str:
+        self.last_line, line = next(self._lines)
+        self.first_line = self.first_line or self.last_line
+        self.size += len(line)
+        self.has_nul = self.has_nul or b"\x00" in line
+        try:
+            return lines.decoded(line, self._path, self.last_line)
+        except SourceError as error:
+            self.error = self.error or error
+            return line.decode(errors="replace")
+
+    @property
+    def is_odd(self) -> bool:
+        return self.has_nul or self.size > fields.MAX_FIELD
+
+
+# A row's line number, its cells, and whether a cell may hold a NUL or be too large.
+_Cells = tuple[int, list[str], bool]
+
+
+def _csv_rows(path: Path, reading: Reading) -> Iterator[_Cells]:
+    # The limit is the process's: it is only ever raised. Fields are measured by RowPlan.check.
+    csv.field_size_limit(max(csv.field_size_limit(), lines.MAX_LINE))
+    text = _TextLines(path, reading)
+    rows = csv.reader(text, strict=True)
+    while True:
+        text.start_record()
+        try:
+            cells = next(rows)
+            error = text.error
+        except StopIteration:
+            return
+        except csv.Error as problem:
+            error = _bad_quoting(path, text, problem)
+        if error is not None:
+            reading.fail(error)
+        elif cells:
+            yield text.first_line, cells, text.is_odd
+
+
+def _bad_quoting(path: Path, text: _TextLines, problem: csv.Error) -> SourceError:
+    ends = f" (the record ends at line {text.last_line})" if text.last_line > text.first_line else ""
+    hint = 'A cell with a comma, quote or line end stands in quotes, and a quote in it is doubled ("")'
+    return SourceError(f"bad CSV: {problem}{ends}", str(path), f"line {text.first_line}", hint)
+
+
+def _tsv_rows(path: Path, reading: Reading) -> Iterator[_Cells]:
+    for number, line in lines.read_lines(path, reading):
+        try:
+            text = lines.decoded(line, path, number).rstrip("\r\n")
+        except SourceError as error:
+            reading.fail(error)
+            continue
+        if text:
+            yield number, text.split("\t"), "\x00" in text or len(line) > fields.MAX_FIELD
+
+
+def read_csv(reading: Reading) -> Iterator[Page]:
+    """Comma-separated cells, quoted where need be; the first row names the columns."""
+    return _read_cells(reading, _csv_rows(reading.files[0], reading))
+
+
+def read_tsv(reading: Reading) -> Iterator[Page]:
+    """Tab-separated cells in which a quote means nothing; the first row names the columns."""
+    return _read_cells(reading, _tsv_rows(reading.files[0], reading))
+
+
+def _read_cells(reading: Reading, rows: Iterator[_Cells]) -> Iterator[Page]:
+    (path,) = reading.files
+    header = next(rows, None)
+    if header is None:
+        return
+    columns = [column.strip() for column in header[1]]
+    plan = _plan_of_header(reading, path, header[0], columns)
+    for number, cells, is_odd in rows:
+        row = dict(zip(columns, cells, strict=False))
+        try:
+            if len(cells) != len(columns):
+                raise FieldError(f"the row has {len(cells)} cells, the header {len(columns)}")
+            if is_odd:
+                plan.check(row)
+            page = plan.page(row)
+        except FieldError as error:
+            reading.fail(error.at(path, f"line {number}"))
+            continue
+        yield page
+
+
+def _plan_of_header(reading: Reading, path: Path, number: int, columns: list[str]) -> RowPlan:
+    """The plan for all rows; a header that does not fit is an error even when rows may be skipped."""
+    try:
+        if missing := reading.columns.missing(columns):
+            raise missing_column(missing[0], columns)
+        plan = RowPlan(reading.columns.resolve(columns), reading.language, of_cells=True)
+        if doubled := [column for column in plan.columns if columns.count(column) > 1]:
+            raise FieldError(f"the header names the column {doubled[0]!r} twice")
+    except FieldError as error:
+        raise error.at(path, f"line {number}") from None
+    return plan

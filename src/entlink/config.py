@@ -1,15 +1,15 @@
 """A linker's configuration: a small TOML file that names its stages and their settings.
 
-    [detector]
-    name = "dictionary"
-    min_link_probability = 0.1
+[detector]
+name = "dictionary"
+min_link_probability = 0.1
 
-    [[retriever]]
-    name = "alias"
+[[retriever]]
+name = "alias"
 
-    [nil]
-    name = "threshold"
-    threshold = 0.2
+[nil]
+name = "threshold"
+threshold = 0.2
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def make_stage(kind: str, settings: Stage, kb: object) -> Any:
     own = dict(settings)
     name = own.pop("name", None)
     if not isinstance(name, str):
-        raise ConfigError(f"the [{kind}] table needs a name, such as name = \"…\"")
+        raise ConfigError(f'the [{kind}] table needs a name, such as name = "…"')
     factory = find(kind, name)
     try:
         return factory(**own) if name in NEEDS_NO_KB else factory(kb, **own)

@@ -20,7 +20,11 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     """Base of all records."""
 
 
-class Span(Record, frozen=True):
+class Leaf(Record, frozen=True, gc=False):
+    """A record made by the thousand that can be part of no cycle: the garbage collector need not track it."""
+
+
+class Span(Leaf, frozen=True):
     """Character offsets, half-open. Never tokens, never bytes."""
 
     start: int
@@ -33,7 +37,7 @@ class Span(Record, frozen=True):
         return Span(self.start + by, self.end + by)
 
 
-class Mention(Record, frozen=True):
+class Mention(Leaf, frozen=True):
     """A piece of text that may name an entity."""
 
     span: Span
@@ -42,7 +46,7 @@ class Mention(Record, frozen=True):
     score: float | None = None
 
 
-class Candidate(Record, frozen=True):
+class Candidate(Leaf, frozen=True):
     """An entity a mention may mean; `evidence` maps a stage's name to the number it gave."""
 
     entity: str
@@ -51,7 +55,7 @@ class Candidate(Record, frozen=True):
     title: str | None = None
 
 
-class Link(Record, frozen=True):
+class Link(Leaf, frozen=True):
     """A decision about a mention. `entity is None` is NIL, then `nil_type` may say of what type."""
 
     mention: Mention

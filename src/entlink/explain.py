@@ -63,10 +63,19 @@ def _decided(document: Document, span: Span, link: Link) -> SpanExplanation:
         reason = _why_linked(link)
         outcome = "linked"
     else:
-        best = f"the best candidate scores {link.candidates[0].score:.3f}" if link.candidates else "no candidate"
+        best = (
+            f"the best candidate scores {link.candidates[0].score:.3f}" if link.candidates else "no candidate"
+        )
         outcome, reason = "nil", f"{best}, too little for a link"
     return SpanExplanation(
-        span, document.text[span.start : span.end], outcome, reason, link.mention.score, None, link, link.candidates
+        span,
+        document.text[span.start : span.end],
+        outcome,
+        reason,
+        link.mention.score,
+        None,
+        link,
+        link.candidates,
     )
 
 
@@ -95,9 +104,7 @@ def _rejected(
     return SpanExplanation(span, text, outcome, reason, verdict.score, lost_to, None, candidates)
 
 
-def _unknown(
-    linker: Linker, document: Document, span: Span, links: dict[Span, Link]
-) -> SpanExplanation:
+def _unknown(linker: Linker, document: Document, span: Span, links: dict[Span, Link]) -> SpanExplanation:
     """A span no detector told of."""
     text = document.text[span.start : span.end]
     over = next((place for place in links if place.overlaps(span)), None)

@@ -53,7 +53,9 @@ class Linker:
         ]
         for kind, stage, protocol in wanted:
             if not isinstance(stage, protocol):
-                raise ConfigError(f"{type(stage).__name__} is not a {kind}: it lacks the method of {protocol.__name__}")
+                raise ConfigError(
+                    f"{type(stage).__name__} is not a {kind}: it lacks the method of {protocol.__name__}"
+                )
         if not self.retrievers:
             raise ConfigError("a linker needs at least one retriever")
 

@@ -52,7 +52,7 @@ def test_text_and_breaks(html, shown):
         "<![odd[ x>",
         "</>",
         "</ b>",
-        '<a href="x>y" title=\'a>b\' data-x=1>',
+        "<a href=\"x>y\" title='a>b' data-x=1>",
         "<a b = 'c>d'>",
     ],
 )

@@ -10,7 +10,6 @@ from entlink.documents import Entity
 from entlink.errors import SourceError
 from entlink.sources import Anchor, Page, Paragraph, open_source
 
-
 ARTICLE = {
     "id": "Oslo",
     "title": "Oslo",
@@ -73,7 +72,9 @@ def test_optional_fields(write_rows):
 def test_links_keep_their_places(tmp_path_factory, data):
     text = data.draw(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1))
     spans = data.draw(
-        st.lists(st.tuples(st.integers(0, len(text) - 1), st.integers(1, len(text))).filter(lambda s: s[0] < s[1]))
+        st.lists(
+            st.tuples(st.integers(0, len(text) - 1), st.integers(1, len(text))).filter(lambda s: s[0] < s[1])
+        )
     )
     article = {**ARTICLE, "paragraphs": [{"text": text, "links": [[*span, 4] for span in spans]}]}
     path = tmp_path_factory.getbasetemp() / "links.jsonl"
@@ -91,12 +92,18 @@ def linked(*link):
 
 
 BAD = {
-    "end outside": (linked(0, 5, "x"), r"paragraph 2: the link \[0, 5\) to 'x' does not lie in the text of 4"),
+    "end outside": (
+        linked(0, 5, "x"),
+        r"paragraph 2: the link \[0, 5\) to 'x' does not lie in the text of 4",
+    ),
     "negative start": (linked(-1, 2, "x"), r"paragraph 2: the link \[-1, 2\)"),
     "empty span": (linked(2, 2, "x"), r"paragraph 2: the link \[2, 2\)"),
     "backwards": (linked(3, 1, "x"), r"paragraph 2: the link \[3, 1\)"),
     "no target": (linked(0, 1, ""), r"paragraph 2: the link \[0, 1\) has no target"),
-    "offset not a number": (linked("0", 1, "x"), r"Expected `int`, got `str` - at `\$.paragraphs\[1\].links\[0\]"),
+    "offset not a number": (
+        linked("0", 1, "x"),
+        r"Expected `int`, got `str` - at `\$.paragraphs\[1\].links\[0\]",
+    ),
     "link too short": (linked(0, 1), r"paragraphs\[1\].links\[0\]"),
     "link too long": (linked(0, 1, "x", 5), r"paragraphs\[1\].links\[0\]"),
     "no text": (changed(paragraphs=[{"links": []}]), "missing required field `text`"),

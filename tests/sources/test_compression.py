@@ -15,7 +15,9 @@ PACK = {"gz": gzip.compress, "bz2": lambda data: bz2.compress(data, 1), "xz": lz
 
 def rows(count: int) -> bytes:
     noise = random.Random(5)
-    return b"".join(b'{"id": %d, "title": "%x"}\n' % (number, noise.getrandbits(400)) for number in range(count))
+    return b"".join(
+        b'{"id": %d, "title": "%x"}\n' % (number, noise.getrandbits(400)) for number in range(count)
+    )
 
 
 @pytest.mark.parametrize("suffix", PACK)
@@ -65,7 +67,9 @@ def test_stream_cut_off_in_the_middle(write, suffix):
     assert 1000 < len(titles) < 4000
     assert titles == expected[: len(titles)]
     assert source.skipped == 1
-    message = f"line {len(titles) + 1}: the compressed data is cut off; {len(titles)} records were read before that"
+    message = (
+        f"line {len(titles) + 1}: the compressed data is cut off; {len(titles)} records were read before that"
+    )
     assert message in source.problems[0]
     with pytest.raises(SourceError, match=message):
         list(open_source(path))
@@ -92,6 +96,26 @@ def test_csv_cut_off_keeps_the_rows_before(write):
     assert ids == [str(number) for number in range(len(ids))]
     assert len(ids) > 500
     assert "the compressed data is cut off" in source.problems[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "start", "record"),
+    [
+        ("a.csv.gz", "id,title\n", '{0},"{1:x}\n{1:x}\n{1:x}"\n'),
+        ("wiki_00.gz", "", '<doc id="{0}" url="u" title="{0}">\n{1:x}\n{1:x}\n{1:x}\n</doc>\n'),
+    ],
+)
+def test_record_open_where_the_stream_breaks_is_no_second_problem(write, name, start, record):
+    noise = random.Random(5)
+    content = start + "".join(record.format(number, noise.getrandbits(2000)) for number in range(200))
+    packed = gzip.compress(content.encode(), 1)
+    for length in range(len(packed) // 2, len(packed) // 2 + 1000, 100):
+        source = open_source(write(name, packed[:length]), on_error="skip")
+        ids = [page.entity.id for page in source]
+        assert ids == [str(number) for number in range(len(ids))]
+        assert 20 < len(ids) < 200
+        assert [problem for problem in source.problems if "cut off" not in problem] == []
+        assert source.skipped == 1
 
 
 def test_position_moves_with_the_reading(write):

@@ -40,11 +40,12 @@ def test_jsonl_gives_back_what_was_written(folder, rows, ensure_ascii):
     assert list(open_source(path)) == [page_of(row) for row in rows]
 
 
-@given(ROWS, st.sampled_from(["\r\n", "\n"]))
-def test_csv_gives_back_what_was_written(folder, rows, line_end):
+@given(ROWS, st.sampled_from([("\r\n", csv.QUOTE_MINIMAL), ("\n", csv.QUOTE_ALL)]))
+def test_csv_gives_back_what_was_written(folder, rows, style):
     path = folder / "rows.csv"
     text = io.StringIO()
-    writer = csv.DictWriter(text, ["id", "title", "description", "aliases"], lineterminator=line_end)
+    columns = ["id", "title", "description", "aliases"]
+    writer = csv.DictWriter(text, columns, lineterminator=style[0], quoting=style[1])
     writer.writeheader()
     for row in rows:
         writer.writerow({**row, "aliases": json.dumps(row["aliases"])})
@@ -57,7 +58,9 @@ def test_tsv_takes_quotes_as_they_are(folder, rows):
     path = folder / "rows.tsv"
     lines = ["id\ttitle\tdescription", *("\t".join(row) for row in rows)]
     path.write_text("\n".join(lines) + "\n", "utf-8", newline="")
-    assert [(page.entity.id, page.entity.title, page.entity.description) for page in open_source(path)] == rows
+    assert [
+        (page.entity.id, page.entity.title, page.entity.description) for page in open_source(path)
+    ] == rows
 
 
 @settings(max_examples=15, deadline=None)
@@ -179,7 +182,8 @@ def test_parquet_types(tmp_path):
     with duckdb.connect(config={"threads": 1}) as connection:
         connection.execute(
             "COPY (SELECT 5::UBIGINT AS id, 'x' AS title, DATE '2020-01-31' AS created,"
-            " TIMESTAMP '2020-02-01 10:00:00' AS valid_from, TIMESTAMPTZ '2020-03-01 10:00:00+00' AS valid_to,"
+            " TIMESTAMP '2020-02-01 10:00:00' AS valid_from,"
+            " TIMESTAMPTZ '2020-03-01 10:00:00+00' AS valid_to,"
             " {'viaf': '9', 'none': NULL} AS external, uuid '00000000-0000-0000-0000-00000000000a' AS url,"
             f" NULL::TEXT[] AS aliases, 1.5 AS ignored) TO '{path}' (FORMAT parquet)"
         )

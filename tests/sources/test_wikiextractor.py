@@ -144,7 +144,10 @@ def test_links_stand_where_their_text_is(pieces, escaped_whole):
 BAD = {
     "no id": (doc(id=""), "line 7: field 'id' is empty"),
     "no title": (doc(title=""), "line 7: field 'title' is empty"),
-    "no end": ('<doc id="1" url="u" title="T">\nT\n', "line 7: the <doc> that begins here, 'T', has no </doc>"),
+    "no end": (
+        '<doc id="1" url="u" title="T">\nT\n',
+        "line 7: the <doc> that begins here, 'T', has no </doc>",
+    ),
     "NUL": (doc(text="a\x00b"), "line 7: field 'text' holds a NUL"),
     "text outside": ("stray\n", "line 7: the line stands outside of any <doc>"),
 }
@@ -162,7 +165,9 @@ def test_bad_element_is_named_or_skipped(write, bad, problem):
 
 
 def test_last_element_cut_off(write):
-    source = open_source(write("wiki_00", doc("first") + doc("last").removesuffix("</doc>\n")), on_error="skip")
+    source = open_source(
+        write("wiki_00", doc("first") + doc("last").removesuffix("</doc>\n")), on_error="skip"
+    )
     assert [page.entity.id for page in source] == ["first"]
     assert "has no </doc>" in source.problems[0]
 
@@ -179,4 +184,7 @@ def test_bad_json_line(write):
     path = write("wiki_00", '{"id": 1, "title": "", "text": "x"}\n{"id": 2, "title": "T", "text": "x"}\n{"id')
     source = open_source(path, on_error="skip")
     assert [page.entity.id for page in source] == ["2"]
-    assert ["line 1: field 'title' is empty" in source.problems[0], "line 3" in source.problems[1]] == [True, True]
+    assert ["line 1: field 'title' is empty" in source.problems[0], "line 3" in source.problems[1]] == [
+        True,
+        True,
+    ]

@@ -39,8 +39,8 @@ class AliasRetriever:
         candidates = []
         for entry in meaning.entries[: self.limit]:
             id, title = self.kb.head(entry.entity)
-            prior = entry.count / total if total else 0.0
-            evidence = {"prior": prior, "count": float(entry.count), "tier": float(meaning.tier)}
+            prior = entry.support / total if total else 0.0
+            evidence = {"prior": prior, "support": float(entry.support), "tier": float(meaning.tier)}
             if meaning.pinned:
                 evidence["pinned"] = 1.0
             candidates.append(Candidate(id, prior, evidence, title))

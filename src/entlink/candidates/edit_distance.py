@@ -57,7 +57,7 @@ class EditDistanceRetriever:
             total = meaning.total
             for entry in meaning.entries[: self.limit]:
                 id, title = self.kb.head(entry.entity)
-                prior = entry.count / total if total else 0.0
+                prior = entry.support / total if total else 0.0
                 candidate = Candidate(id, prior * alike, {"edit": alike, "prior": prior}, title)
                 if id not in best or best[id].score < candidate.score:
                     best[id] = candidate

@@ -30,7 +30,9 @@ def ignore_progress(stage: str, done: float, total: float) -> None:
 
 
 def default_processes() -> int:
-    return max(1, min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1))
+    return max(
+        1, min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    )
 
 
 def map_to_files(
@@ -102,7 +104,9 @@ def _run(function: Callable[..., None], arguments: tuple[Any, ...], path: Path) 
 
 
 @contextmanager
-def sql(folder: Path, *, memory: str = DEFAULT_MEMORY, threads: int | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+def sql(
+    folder: Path, *, memory: str = DEFAULT_MEMORY, threads: int | None = None
+) -> Iterator[duckdb.DuckDBPyConnection]:
     """A DuckDB connection that keeps to `memory` and spills into `folder`."""
     spill = folder / "spill"
     connection = duckdb.connect()

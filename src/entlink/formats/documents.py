@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType
 from entlink.documents import SCHEMA_VERSION, Candidate, Document, GoldLink, Image, Link, Mention, Turn
 from entlink.errors import EntlinkError, InputError, SourceError
 from entlink.formats.frames import Frame, Place, check_mentions
-from entlink.formats.inputs import Input, input_lines, input_name
+from entlink.formats.inputs import Input, input_lines, input_name, open_input
 from entlink.formats.rows import (
     CandidateRow,
     DocumentRow,
@@ -55,19 +55,24 @@ def read_documents(
 ) -> Iterator[Document]:
     """The documents of a file of JSON lines, one after the other.
 
-    `on_error="skip"` passes over bad rows; `on_problem` is told of each.
+    A path may be compressed. `on_error="skip"` passes over bad rows, and `on_problem` is told of each.
     """
     name = input_name(source)
-    for number, line in input_lines(source):
-        try:
-            document = decode_document(line, file=name, line_number=number)
-        except InputError as error:
-            if on_problem is not None:
-                on_problem(error)
-            if on_error == "stop":
-                raise
-            continue
-        yield document
+
+    def fail(error: InputError) -> None:
+        if on_error == "stop":
+            raise error
+        if on_problem is not None:
+            on_problem(error)
+
+    with open_input(source) as file:
+        for number, line in input_lines(file, name, fail):
+            try:
+                document = decode_document(line, file=name, line_number=number)
+            except InputError as error:
+                fail(error)
+            else:
+                yield document
 
 
 def decode_document(line: bytes, *, file: str = "", line_number: int = 0) -> Document:

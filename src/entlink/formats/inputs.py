@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from entlink.errors import SourceError
 from entlink.sources.files import Meter, broken_stream_errors, open_bytes
-from entlink.sources.lines import cut_off
+from entlink.sources.lines import MAX_LINE, cut_off
 
 Input = str | Path | BinaryIO
 
@@ -33,24 +33,30 @@ def open_input(source: Input) -> Iterator[BinaryIO]:
         yield source
 
 
-def input_lines(source: Input) -> Iterator[tuple[int, bytes]]:
-    """The lines that are not blank, numbered from 1, without a byte order mark."""
+def input_lines(
+    file: BinaryIO, name: str, fail: Callable[[SourceError], None]
+) -> Iterator[tuple[int, bytes]]:
+    """The lines that are not blank, numbered from 1, without a byte order mark.
+
+    Where the data cannot be read on, `fail` is told; if it returns, the lines end there.
+    """
     broken = broken_stream_errors()
     number = 0
-    with open_input(source) as file:
-        while True:
-            number += 1
-            try:
-                line = file.readline()
-            except broken as error:
-                so_far = f"{number - 1} lines were read"
-                raise cut_off(Path(input_name(source)), error, f"line {number}", so_far) from error
-            if not line:
-                return
-            if number == 1:
-                line = line.removeprefix(codecs.BOM_UTF8)
-            if not line.isspace():
-                yield number, line
+    while True:
+        number += 1
+        try:
+            line = file.readline(MAX_LINE)
+        except broken as error:
+            return fail(cut_off(Path(name), error, f"line {number}", f"{number - 1} lines were read"))
+        if not line:
+            return None
+        if len(line) == MAX_LINE and not line.endswith(b"\n"):
+            problem = f"the line is longer than {MAX_LINE:,} bytes"
+            return fail(SourceError(problem, name, f"line {number}", "Is this a file of lines?"))
+        if number == 1:
+            line = line.removeprefix(codecs.BOM_UTF8)
+        if not line.isspace():
+            yield number, line
 
 
 def input_text(source: Input) -> str:

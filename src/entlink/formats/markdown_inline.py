@@ -10,7 +10,7 @@ from typing import NamedTuple
 from entlink.formats.aligned import BLOCK_BREAK, LINE_BREAK, SPACE, Flow
 from entlink.formats.entities import reference_at
 from entlink.formats.html import BLOCKS
-from entlink.formats.markdown_blocks import Outline, Stretch, normal_label
+from entlink.formats.markdown_blocks import TITLE, Outline, Stretch, normal_label
 from entlink.formats.markdown_emphasis import Delimiters
 
 _SPECIAL = re.compile(r"[\\`*_~\[\]\n]|!\[|<(?=[^\s<>])|&(?=[a-zA-Z#])")
@@ -30,9 +30,8 @@ def _destination(depth: int) -> str:
     return rf"(?:[^\s()\\]|\\.{inner})*+"
 
 
-_TITLE = r"""(?:"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|\((?:[^()\\]|\\.)*+\))"""
 _TARGET = re.compile(
-    rf"\(\s*+(?:<(?:[^<>\\\n]|\\.)*+>|(?!<){_destination(4)})(?:\s++{_TITLE})?+\s*+\)",
+    rf"\(\s*+(?:<(?:[^<>\\\n]|\\.)*+>|(?!<){_destination(4)})(?:\s++{TITLE})?+\s*+\)",
     re.DOTALL,
 )
 

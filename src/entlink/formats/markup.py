@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import Literal
 
+from entlink.errors import InputError
 from entlink.formats.aligned import Aligned
 from entlink.formats.html import read_html
 from entlink.formats.markdown import read_markdown
@@ -28,7 +29,9 @@ def read_markup(text: str, markup: Markup) -> Aligned:
         return read_markdown(text)
     if markup == "html":
         return read_html(text)
-    return Aligned(text)
+    if markup == "plain":
+        return Aligned(text)
+    raise InputError(f"there is no markup {markup!r}. Choose plain, markdown or html.")
 
 
 def guess_markup(name: str) -> Markup:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 import marisa_trie
 import msgspec
@@ -90,10 +91,11 @@ def _write_groups(partitions: Path, index: Path, shard: int, shards: int, memory
     path.write_bytes(places.tobytes())
 
 
-def _forms(rows: Iterable[tuple[str, str, int, int, int]]) -> list[tuple[str, int, list[int]]]:
-    forms = []
+def _forms(rows: Iterable[tuple[Any, ...]]) -> list[tuple[str, int, list[int]]]:
+    forms: list[tuple[str, int, list[int]]] = []
     for form, of_form in groupby(rows, itemgetter(1)):
-        unlinked, postings = 0, []
+        unlinked = 0
+        postings: list[int] = []
         for _, _, entity, count, sources in of_form:
             if entity == UNLINKED:
                 unlinked = count
@@ -103,7 +105,7 @@ def _forms(rows: Iterable[tuple[str, str, int, int, int]]) -> list[tuple[str, in
     return forms
 
 
-def _rows(partitions: Path, shard: int, shards: int, query: str, memory: str) -> Iterator[tuple[object, ...]]:
+def _rows(partitions: Path, shard: int, shards: int, query: str, memory: str) -> Iterator[tuple[Any, ...]]:
     """Rows of a query over the buckets of one shard, streamed."""
     files = [
         str(path)

@@ -64,17 +64,18 @@ def build(
 ) -> Manifest:
     """Build a knowledge base from one or more sources; returns its manifest."""
     target = Path(out)
-    _check_target(target, replace=replace)
+    check_target(target, replace=replace)
     opened = [_open(source, options) for source in sources]
     work = target.with_name(target.name + SUFFIX)
     with write_lock(work):
         _take_up(work, _plan(opened, options))
         manifest = _run(work, opened, options, command, progress)
-        _move_into_place(work, target)
+        move_into_place(work, target)
     return manifest
 
 
-def _check_target(target: Path, *, replace: bool) -> None:
+def check_target(target: Path, *, replace: bool) -> None:
+    """Whether a knowledge base may be made there."""
     if target.suffix != ".kb":
         raise InputError(f"{target}: a knowledge base is a folder named like NAME.kb")
     if _replaced(target).exists() and not target.exists():
@@ -227,7 +228,7 @@ def _manifest(
     )
 
 
-def _move_into_place(work: Path, target: Path) -> None:
+def move_into_place(work: Path, target: Path) -> None:
     """The last step: from here on readers see the new knowledge base, or still the old one.
 
     What the build no longer needs goes only after the move, so that a kill just before it loses nothing.

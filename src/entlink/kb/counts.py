@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import msgspec
@@ -40,7 +41,9 @@ class _Resolved(msgspec.Struct):
     e: int
 
 
-def write_link_counts(store: Store, staged: list[Path], folder: Path, work: Path, *, memory: str) -> LinkTotals:
+def write_link_counts(
+    store: Store, staged: list[Path], folder: Path, work: Path, *, memory: str
+) -> LinkTotals:
     """Resolve the staged links' ends and write `anchors.parquet` and `graph.parquet`."""
     folder.mkdir(parents=True, exist_ok=True)
     files = [path for path in staged if path.stat().st_size]
@@ -49,20 +52,23 @@ def write_link_counts(store: Store, staged: list[Path], folder: Path, work: Path
         empty = "(SELECT ''::VARCHAR AS o, ''::VARCHAR AS f, ''::VARCHAR AS t, 0::BIGINT AS n WHERE false)"
         connection.execute(f"CREATE VIEW links AS SELECT * FROM {source if files else empty}")
         _load_resolved(connection, store, work / "resolved.jsonl")
-        _copy(
+        copy_to_parquet(
             connection,
             "SELECT f AS surface, e AS entity, sum(n)::BIGINT AS count FROM links JOIN resolved USING (t) "
             "GROUP BY f, e ORDER BY f, e",
             folder / "anchors.parquet",
         )
-        _copy(
+        copy_to_parquet(
             connection,
             "SELECT origins.e AS origin, targets.e AS target, sum(n)::BIGINT AS count FROM links "
             "JOIN resolved origins ON origins.t = o JOIN resolved targets ON targets.t = links.t "
             "GROUP BY origins.e, targets.e ORDER BY origins.e, targets.e",
             folder / "graph.parquet",
         )
-        return _totals(connection, folder)
+        (links,) = _one(connection, "SELECT coalesce(sum(n), 0) FROM links")
+        totals = read_totals(connection, folder, 0)
+        totals.unresolved = int(links) - totals.resolved
+        return totals
 
 
 def _load_resolved(connection: duckdb.DuckDBPyConnection, store: Store, path: Path) -> None:
@@ -85,17 +91,20 @@ def _resolutions(ids: duckdb.DuckDBPyConnection, store: Store) -> Iterator[_Reso
                 yield _Resolved(id, key)
 
 
-def _copy(connection: duckdb.DuckDBPyConnection, query: str, path: Path) -> None:
+def copy_to_parquet(connection: duckdb.DuckDBPyConnection, query: str, path: Path) -> None:
+    """Write the rows of a query; the file appears when it is complete."""
     partial = path.with_name(f"{path.name}.partial")
     connection.execute(f"COPY ({query}) TO {literal(partial)} (FORMAT parquet, COMPRESSION zstd)")
     partial.replace(path)
 
 
-def _totals(connection: duckdb.DuckDBPyConnection, folder: Path) -> LinkTotals:
+def read_totals(connection: duckdb.DuckDBPyConnection, folder: Path, unresolved: int) -> LinkTotals:
+    """Add up `anchors.parquet`."""
     anchors = literal(folder / "anchors.parquet")
-    pairs, resolved = _one(connection, f"SELECT count(*), coalesce(sum(count), 0) FROM read_parquet({anchors})")
-    (links,) = _one(connection, "SELECT coalesce(sum(n), 0) FROM links")
-    return LinkTotals(int(resolved), int(links) - int(resolved), int(pairs))
+    pairs, resolved = _one(
+        connection, f"SELECT count(*), coalesce(sum(count), 0) FROM read_parquet({anchors})"
+    )
+    return LinkTotals(int(resolved), unresolved, int(pairs))
 
 
 def _one(connection: duckdb.DuckDBPyConnection, query: str) -> tuple[int, ...]:
@@ -110,7 +119,7 @@ def write_occurrences(staged: list[Path], folder: Path, work: Path, *, memory: s
     if not files:
         return
     with sql(work, memory=memory) as connection:
-        _copy(
+        copy_to_parquet(
             connection,
             "SELECT f AS surface, sum(n)::BIGINT AS count FROM "
             f"read_json({literals(files)}, columns={COLUMNS}, format='newline_delimited') GROUP BY f ORDER BY f",
@@ -130,7 +139,7 @@ def occurrence_rows(folder: Path) -> Iterator[Row]:
         yield row(surface, UNLINKED, count, 0)
 
 
-def _read(path: Path, columns: str) -> Iterator[tuple[object, ...]]:
+def _read(path: Path, columns: str) -> Iterator[tuple[Any, ...]]:
     if not path.exists():
         return
     with sql(path.parent) as connection:

@@ -122,7 +122,9 @@ def _set_rule(
 ) -> None:
     if not key_of(surface):
         raise InputError("an empty surface can be neither pinned nor blocked")
-    connection.execute("INSERT OR REPLACE INTO rules VALUES (?, ?, ?)", (surface, int(case_sensitive), entity))
+    connection.execute(
+        "INSERT OR REPLACE INTO rules VALUES (?, ?, ?)", (surface, int(case_sensitive), entity)
+    )
 
 
 def sync(folder: str | Path, pages: Iterable[Page], *, delete: bool = False) -> SyncReport:
@@ -184,7 +186,9 @@ def _batches(pages: Iterable[Page]) -> Iterator[list[Page]]:
 
 def _check(entity: Entity) -> None:
     if not entity.id or not entity.title.strip():
-        raise InputError(f"an entity needs an id and a title, got id {entity.id!r} and title {entity.title!r}")
+        raise InputError(
+            f"an entity needs an id and a title, got id {entity.id!r} and title {entity.title!r}"
+        )
     if "\0" in entity.id or "\0" in entity.title:
         raise InputError(f"entity {entity.id!r}: NUL characters are not allowed in ids and titles")
 

@@ -12,7 +12,14 @@ from pathlib import Path
 
 import msgspec
 
-from entlink.engine.local import DEFAULT_MEMORY, Progress, Task, default_processes, ignore_progress, map_to_files
+from entlink.engine.local import (
+    DEFAULT_MEMORY,
+    Progress,
+    Task,
+    default_processes,
+    ignore_progress,
+    map_to_files,
+)
 from entlink.kb.alias_index import COMPLETE
 from entlink.kb.alias_writer import partition, shards_for, write_groups, write_tries
 from entlink.kb.checksums import checksums
@@ -59,7 +66,11 @@ def make_index(
     shards = shards_for(keys)
     progress("writing tries", 0, 1)
     write_tries(partitions, index, shards, memory=memory, processes=processes)
-    texts = count_texts(shards) if count_texts else [_staged(work / "texts.jsonl", lambda: occurrence_rows(counts))]
+    texts = (
+        count_texts(shards)
+        if count_texts
+        else [_staged(work / "texts.jsonl", lambda: occurrence_rows(counts))]
+    )
     partition(texts, partitions / "texts", memory=memory)
     progress("writing postings", 0, 1)
     write_groups(partitions, index, shards, memory=memory, processes=processes)
@@ -73,7 +84,8 @@ def _stage(store: Store, counts: Path, staged: Path, processes: int, progress: P
     last = int(store.connection.execute("SELECT coalesce(max(key), 0) FROM entities").fetchone()[0])
     firsts = range(1, last + 1, ENTITIES_A_TASK)
     tasks = [
-        Task(f"names-{first:012}.jsonl", (store.folder, first, first + ENTITIES_A_TASK - 1)) for first in firsts
+        Task(f"names-{first:012}.jsonl", (store.folder, first, first + ENTITIES_A_TASK - 1))
+        for first in firsts
     ]
     finished = [0]
 

@@ -45,7 +45,9 @@ class Checkpoint(msgspec.Struct):
     problems: list[str] = []
 
 
-def ingest(store: Store, sources: Sequence[Source], links: Path, progress: Progress, *, skip: bool) -> Checkpoint:
+def ingest(
+    store: Store, sources: Sequence[Source], links: Path, progress: Progress, *, skip: bool
+) -> Checkpoint:
     """Read every source into the store, going on from the last committed chunk."""
     links.mkdir(parents=True, exist_ok=True)
     saved = store.meta("checkpoint")
@@ -112,7 +114,9 @@ def add_version(store: Store, connection: sqlite3.Connection, key: int, page: Pa
         raise sqlite3.IntegrityError("two versions begin on one date")
     current = versions[0]
     if (page.valid_from or "") > (current.valid_from or ""):
-        insert_version(connection, key, current.entity, current.valid_from, current.valid_to or page.valid_from)
+        insert_version(
+            connection, key, current.entity, current.valid_from, current.valid_to or page.valid_from
+        )
         replace_current(connection, key, page.entity, page.valid_from, page.valid_to)
     else:
         insert_version(connection, key, page.entity, page.valid_from, page.valid_to or current.valid_from)

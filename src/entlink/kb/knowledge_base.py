@@ -26,12 +26,12 @@ _log = logging.getLogger(__name__)
 
 
 class NameOf(NamedTuple):
-    """An entity a surface may mean, as shown to people: P(e|m), the count behind it and where it comes from."""
+    """An entity a surface may mean, as shown to people: P(e|m), the support behind it and where it comes from."""
 
     entity: str
     title: str
     probability: float
-    count: int
+    support: int
     sources: list[str]
     tier: Tier
 
@@ -162,8 +162,10 @@ class KnowledgeBase:
                 return entity.id, entity.title
         head = self._store.head(key)
         if head is None:
-            raise DamagedError(f"{self.folder}: its index names an entity ({key}) that the store lacks. "
-                               f"Run `entlink kb index {self.folder}`")
+            raise DamagedError(
+                f"{self.folder}: its index names an entity ({key}) that the store lacks. "
+                f"Run `entlink kb index {self.folder}`"
+            )
         return head
 
     def types(self, id: str) -> tuple[str, ...]:
@@ -197,8 +199,8 @@ class KnowledgeBase:
         return [
             NameOf(
                 *self.head(entry.entity),
-                entry.count / total if total else 0.0,
-                entry.count,
+                entry.support / total if total else 0.0,
+                entry.support,
                 NameSource(entry.sources).words(),
                 meaning.tier,
             )

@@ -88,6 +88,8 @@ class Overlay:
 
     def rule_for(self, surface: str) -> tuple[bool, int | None]:
         """Whether a rule covers the surface, and the entity it pins (None is a block)."""
+        if not self.rules:
+            return False, None
         rules = self.rules.get(key_of(surface), ())
         exact = tidy(surface)
         for form, entity in sorted(rules, key=lambda rule: rule[0] is None):

@@ -1,25 +1,31 @@
 """Finding every name of the dictionary in a text, in one pass over its tokens.
 
-This is the innermost loop of linking and of counting: a few microseconds a word is the whole budget, so
-what a word can begin is looked up once and remembered, and most words never reach the trie.
+This is the innermost loop of linking and of counting: a few microseconds a word is the whole budget. So what
+can follow a word is looked up once and remembered, and most words never reach the trie.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections import Counter
+from itertools import islice
+from typing import Literal, Protocol
 
 import marisa_trie
 
 from entlink.kb.alias_index import MAX_KEY, AliasIndex
-from entlink.kb.folding import Folded, fold
+from entlink.kb.folding import SPACELESS, Folded, fold
 
 Match = tuple[int, int]  # start and end in the text; what stands there is, folded, a known key
+Beginning = marisa_trie.Trie | Literal[True] | None
 
 _CACHED_TOKENS = 100_000
+_FOLLOWERS = 300  # keys a token may begin for its followers to be remembered at first sight
+_HOT = 200  # sightings after which they are remembered all the same …
+_HOT_FOLLOWERS = 50_000  # … up to so many keys
 _PLURAL_ENDINGS = ("s", "es")
 _SHORTEST_STEM = 3  # "is" is no plural of "I"
-_ALONE = True
-_NOTHING = None
+_FIRST_SPACELESS = SPACELESS[0]
+ITSELF = ""  # among a token's followers: the token alone is a name
 
 
 class FreshKeys(Protocol):
@@ -36,50 +42,84 @@ class Scanner:
         self._index = index
         self._fresh = fresh
         self._plurals = plurals
-        self._beginnings: dict[str, marisa_trie.Trie | bool | None] = {}
+        self._beginnings: dict[str, Beginning] = {}
+        self._followers: dict[str, frozenset[str]] = {}
+        self._heat: Counter[str] = Counter()
 
     def matches(self, text: str) -> list[Match]:
         """Every match, by start and then by length, at word ends (anywhere in spaceless scripts)."""
         folded = fold(text)
-        key, tokens, at, _, starts, ends = folded
+        tokens, starts, ends = folded.tokens, folded.starts, folded.ends
         found: list[Match] = []
-        beginnings, begins = self._beginnings, self._begins
+        beginnings, followers = self._beginnings, self._followers
+        following = iter(tokens)
+        next(following, None)
         for position, token in enumerate(tokens):
-            beginning = beginnings[token] if token in beginnings else begins(token)
+            follower = next(following, ITSELF)
+            beginning = beginnings[token] if token in beginnings else self._begins(token)
             if beginning is None:
                 continue
             if beginning is True:
                 found.append((starts[position], ends[position]))
                 continue
-            start = at[position]
-            keys = beginning.prefixes(key[start : start + MAX_KEY])
-            if not keys:
-                continue
-            beyond = len(keys[-1]) - len(token)
-            if beyond > 0:
-                self._place(folded, position, keys, found)
-            elif beyond == 0 or (self._plurals and _is_plural(token, beyond)):
+            known = followers.get(token)
+            if known is None or (follower and (follower in known or follower >= _FIRST_SPACELESS)):
+                self._search(beginning, folded, position, found)
+            elif ITSELF in known:
                 found.append((starts[position], ends[position]))
         if self._fresh is not None:
             self._add_fresh(folded, self._fresh, found)
         return found
 
-    def _begins(self, token: str) -> marisa_trie.Trie | bool | None:
-        """What keys begin with this token: none, only the token itself, or those of a trie."""
+    def _begins(self, token: str) -> Beginning:
+        """What keys begin with this token: none (None), it alone (True), or those of a trie."""
         if len(self._beginnings) >= _CACHED_TOKENS:
             self._beginnings.clear()
-        beginning = self._beginnings[token] = self._look_up(token)
+            self._followers.clear()
+            self._heat.clear()
+        trie = self._index.shard_trie(token)
+        longer = trie.iterkeys(token)
+        first = next(longer, None)
+        beginning: Beginning = trie
+        if first is None or (first == token and next(longer, None) is None):
+            beginning = True if first or self._is_plural_of_key(trie, token) else None
+        elif token < _FIRST_SPACELESS:
+            self._remember(trie, token, _FOLLOWERS)
+        self._beginnings[token] = beginning
         return beginning
 
-    def _look_up(self, token: str) -> marisa_trie.Trie | bool | None:
-        trie = self._index.shard_trie(token)
-        longer = iter(trie.iterkeys(token))
-        first = next(longer, None)
-        if first is not None:
-            return _ALONE if first == token and next(longer, None) is None else trie
-        if self._plurals and any(_is_plural(token, -n) and token[:-n] in trie for n in (1, 2)):
-            return _ALONE
-        return _NOTHING
+    def _remember(self, trie: marisa_trie.Trie, token: str, limit: int) -> None:
+        """Note which words follow the token in a key, unless there are more keys than `limit`."""
+        words: set[str] = set()
+        number = -1
+        for number, key in enumerate(islice(trie.iterkeys(token + " "), limit)):
+            word, _, more = key[len(token) + 1 :].partition(" ")
+            words.add(word)
+            if self._plurals and not more:
+                words.update(word + ending for ending in _PLURAL_ENDINGS)
+        if number + 1 < limit:
+            if token in trie or self._is_plural_of_key(trie, token):
+                words.add(ITSELF)
+            self._followers[token] = frozenset(words)
+
+    def _is_plural_of_key(self, trie: marisa_trie.Trie, token: str) -> bool:
+        return self._plurals and any(_is_plural(token, -n) and token[:-n] in trie for n in (1, 2))
+
+    def _search(self, trie: marisa_trie.Trie, folded: Folded, position: int, found: list[Match]) -> None:
+        """Ask the trie which keys begin at a token."""
+        token, start = folded.tokens[position], folded.at[position]
+        if token not in self._followers and token < _FIRST_SPACELESS:
+            self._heat[token] += 1
+            if self._heat[token] == _HOT:
+                self._remember(trie, token, _HOT_FOLLOWERS)
+        keys = trie.prefixes(folded.key[start : start + MAX_KEY])
+        if not keys:
+            return
+        beyond = len(keys[-1]) - len(token)
+        if beyond > 0:
+            self._place(folded, position, keys, found)
+        elif beyond == 0 or (self._plurals and _is_plural(token, beyond)):
+            found.append((folded.starts[position], folded.ends[position]))
 
     def _place(self, folded: Folded, position: int, keys: list[str], found: list[Match]) -> None:
         """Turn keys that begin at a token into matches, dropping those that end inside a word."""
@@ -91,9 +131,7 @@ class Scanner:
                 last += 1
             if last == total:
                 return
-            if to[last] == end or (
-                self._plurals and folded.at[last] < end and folded.key[end : to[last]] in _PLURAL_ENDINGS
-            ):
+            if to[last] == end or (self._plurals and _ends_plural(folded, last, end)):
                 match = (start, folded.ends[last])
                 if not found or found[-1] != match:
                     found.append(match)
@@ -112,3 +150,9 @@ class Scanner:
 def _is_plural(token: str, beyond: int) -> bool:
     """Whether the last `-beyond` characters are an ending, and enough stands before them."""
     return token[beyond:] in _PLURAL_ENDINGS and len(token) + beyond >= _SHORTEST_STEM
+
+
+def _ends_plural(folded: Folded, last: int, end: int) -> bool:
+    """Whether what is left of the token after `end` is an ending, and enough of the token stands before."""
+    stem = end - folded.at[last]
+    return stem >= _SHORTEST_STEM and folded.key[end : folded.to[last]] in _PLURAL_ENDINGS

@@ -239,7 +239,9 @@ def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
         if "locked" in str(problem):
             raise LockedError(f"{path}: another process is writing. Try again when it is done") from problem
         # A read-only medium cannot hold the shared-memory file that a write-ahead log needs.
-        return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
+        return sqlite3.connect(
+            f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None
+        )
     except sqlite3.DatabaseError:
         pass  # _check_version says what is wrong
     return connection

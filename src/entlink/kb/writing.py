@@ -24,7 +24,9 @@ def write_lock(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as problem:
-            raise LockedError(f"{folder}: another process is writing to it. Try again when it is done") from problem
+            raise LockedError(
+                f"{folder}: another process is writing to it. Try again when it is done"
+            ) from problem
         yield
 
 
@@ -34,7 +36,7 @@ def create_store(folder: Path) -> None:
     with connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("BEGIN")
-        for statement in _statements("schema.sql"):
+        for statement in statements(_script("schema.sql")):
             connection.execute(statement)
         connection.execute("INSERT INTO meta VALUES ('store_version', ?)", (str(STORE_VERSION),))
         connection.execute("COMMIT")
@@ -42,13 +44,17 @@ def create_store(folder: Path) -> None:
 
 
 def create_indexes(store: Store) -> None:
-    for statement in _statements("indexes.sql"):
+    for statement in statements(_script("indexes.sql")):
         store.connection.execute(statement)
 
 
-def _statements(name: str) -> list[str]:
-    text = files("entlink.kb").joinpath(name).read_text(encoding="utf8")
-    lines = [line for line in text.splitlines() if not line.lstrip().startswith("--")]
+def _script(name: str) -> str:
+    return files("entlink.kb").joinpath(name).read_text(encoding="utf8")
+
+
+def statements(script: str) -> list[str]:
+    """The statements of an SQL script, run one by one: sqlite3's own script runner commits first."""
+    lines = [line for line in script.splitlines() if not line.lstrip().startswith("--")]
     return [statement for statement in "\n".join(lines).split(";") if statement.strip()]
 
 
@@ -72,7 +78,9 @@ def _explained(problem: sqlite3.OperationalError, folder: Path) -> EntlinkError:
     if "locked" in str(problem):
         return LockedError(f"{folder}: another process is writing to it. Try again when it is done")
     if "full" in str(problem):
-        return EntlinkError(f"{folder}: the disk is full; nothing was changed. Make room and run the command again")
+        return EntlinkError(
+            f"{folder}: the disk is full; nothing was changed. Make room and run the command again"
+        )
     return EntlinkError(f"{folder}: {problem}; nothing was changed")
 
 
@@ -81,7 +89,11 @@ def set_meta(connection: sqlite3.Connection, name: str, value: str) -> None:
 
 
 def insert_entity(
-    connection: sqlite3.Connection, entity: Entity, valid_from: str | None, valid_to: str | None, weight: int = 0
+    connection: sqlite3.Connection,
+    entity: Entity,
+    valid_from: str | None,
+    valid_to: str | None,
+    weight: int = 0,
 ) -> int:
     """Insert a new entity; sqlite3.IntegrityError when the id is taken."""
     cursor = connection.execute(
@@ -123,7 +135,9 @@ def delete_entity(connection: sqlite3.Connection, key: int) -> None:
 
 
 def record_edit(connection: sqlite3.Connection, key: int, operation: str) -> None:
-    connection.execute("INSERT INTO edits (entity, operation, time) VALUES (?, ?, ?)", (key, operation, now()))
+    connection.execute(
+        "INSERT INTO edits (entity, operation, time) VALUES (?, ?, ?)", (key, operation, now())
+    )
 
 
 def now() -> str:
@@ -132,7 +146,9 @@ def now() -> str:
 
 def _insert_facets(connection: sqlite3.Connection, key: int, entity: Entity) -> None:
     if entity.types:
-        connection.executemany("INSERT OR IGNORE INTO types VALUES (?, ?)", [(name, key) for name in entity.types])
+        connection.executemany(
+            "INSERT OR IGNORE INTO types VALUES (?, ?)", [(name, key) for name in entity.types]
+        )
     if entity.external:
         rows = [(value, scheme, key) for scheme, value in entity.external.items()]
         connection.executemany("INSERT OR IGNORE INTO identifiers VALUES (?, ?, ?)", rows)

@@ -19,7 +19,13 @@ _CACHED_VERDICTS = 200_000
 _GAP = re.compile(r"[^\w]+")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _SENTENCE_END = re.compile(r"\w{4,}[.!?;:][\"'”’)\]]*\s")
-_TIER_SCORES = {Tier.EXACT: 1.0, Tier.UNICODE: 0.95, Tier.CASE: 0.8, Tier.PUNCTUATION: 0.6, Tier.INFLECTION: 0.5}
+_TIER_SCORES = {
+    Tier.EXACT: 1.0,
+    Tier.UNICODE: 0.95,
+    Tier.CASE: 0.8,
+    Tier.PUNCTUATION: 0.6,
+    Tier.INFLECTION: 0.5,
+}
 
 
 class Reason(Enum):
@@ -103,7 +109,11 @@ class DictionaryDetector:
                 accepted.append(Scored(start, end, verdict.score))
 
         def lost(loser: Scored, winner: Scored) -> None:
-            told(Span(loser.start, loser.end), Verdict(loser.score, Reason.LOST), Span(winner.start, winner.end))
+            told(
+                Span(loser.start, loser.end),
+                Verdict(loser.score, Reason.LOST),
+                Span(winner.start, winner.end),
+            )
 
         for start, end, score in without_overlaps(accepted, lost):
             told(Span(start, end), Verdict(score, None), None)

@@ -27,18 +27,18 @@ def without_overlaps(spans: Sequence[Scored], lost: Loser | None = None) -> list
     cluster: list[Scored] = []
     reach = -1
     for span in spans:
-        if span.start >= reach and cluster:
-            kept += _resolved(cluster, lost)
-            cluster = []
-        cluster.append(span)
-        reach = max(reach, span.end)
+        if span[0] >= reach:
+            kept += cluster if len(cluster) < 2 else _resolved(cluster, lost)
+            cluster = [span]
+            reach = span[1]
+        else:
+            cluster.append(span)
+            reach = max(reach, span[1])
     kept += _resolved(cluster, lost)
     return kept
 
 
 def _resolved(cluster: list[Scored], lost: Loser | None) -> list[Scored]:
-    if len(cluster) < 2:
-        return cluster
     kept = []
     while cluster:
         winner = max(_outermost(cluster), key=lambda span: (span.score, span.end - span.start, -span.start))

@@ -31,15 +31,9 @@ from entlink.sources.page import Anchor, Page, Paragraph
 from entlink.sources.reading import Reading
 
 
-class _Link(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
-    start: int
-    end: int
-    target: str | int
-
-
 class _Paragraph(msgspec.Struct):
     text: str
-    links: list[_Link] = []
+    links: list[tuple[int, int, str | int]] = []
 
 
 class _Article(msgspec.Struct):
@@ -95,15 +89,13 @@ def _page(article: _Article, language: str | None) -> Page:
 
 def _paragraph(given: _Paragraph, index: int) -> Paragraph:
     length = len(given.text)
-    for link in given.links:
-        if not 0 <= link.start < link.end <= length:
+    for start, end, target in given.links:
+        if not 0 <= start < end <= length:
             raise FieldError(
-                f"paragraph {index}: the link [{link.start}, {link.end}) to {link.target!r} "
+                f"paragraph {index}: the link [{start}, {end}) to {target!r} "
                 f"does not lie in the text of {length} characters",
                 "Offsets count characters from 0, the end is exclusive",
             )
-        if link.target == "":
-            raise FieldError(f"paragraph {index}: the link [{link.start}, {link.end}) has no target")
-    return Paragraph(
-        given.text, tuple(Anchor(link.start, link.end, str(link.target)) for link in given.links)
-    )
+        if target == "":
+            raise FieldError(f"paragraph {index}: the link [{start}, {end}) has no target")
+    return Paragraph(given.text, tuple(Anchor(start, end, str(target)) for start, end, target in given.links))

@@ -100,7 +100,7 @@ def _detect_file(path: Path, has_columns: bool) -> str | None:
     name = plain_name(path)
     suffix = Path(name).suffix.lower()
     found = next((each.name for each in _ALL if suffix in each.suffixes), None)
-    if has_columns or found not in (None, "jsonl"):
+    if found is not None and (has_columns or found != "jsonl"):
         return found
     first = _first_lines(path)
     if not first:
@@ -111,6 +111,8 @@ def _detect_file(path: Path, has_columns: bool) -> str | None:
         return "wikiextractor"
     records = (_keys(line) for line in first)
     keys = next((keys for keys in records if keys), frozenset())
+    if has_columns:
+        return "jsonl" if keys else None
     return _detect_keys(keys, is_wiki_file=bool(_WIKI_FILE.match(name))) or found
 
 

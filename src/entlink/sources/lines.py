@@ -25,6 +25,7 @@ def read_lines(path: Path, reading: Reading) -> Iterator[tuple[int, bytes]]:
     """Each line with its number from 1, line end kept, a byte order mark dropped, UTF-8 not yet checked."""
     broken = broken_stream_errors()
     number = 0
+    reading.is_cut_off = False
     with open_bytes(path, reading.meter) as file:
         while True:
             number += 1
@@ -35,6 +36,7 @@ def read_lines(path: Path, reading: Reading) -> Iterator[tuple[int, bytes]]:
                     _drop_rest_of_line(file)
                     continue
             except broken as error:
+                reading.is_cut_off = True
                 reading.fail(cut_off(path, error, f"line {number}", f"{reading.records} records were read"))
                 return
             if not line:

@@ -24,6 +24,8 @@ class Reading:
         self.files, self.columns, self.language = files, columns, language
         self.meter = Meter()
         self.records = 0
+        # Set by `read_lines`: the file broke off, so that a record left open is no second problem.
+        self.is_cut_off = False
         self.skipped = 0
         self.problems: list[str] = []
         self._stops = on_error == "stop"

@@ -121,6 +121,8 @@ def _csv_rows(path: Path, reading: Reading) -> Iterator[_Cells]:
         except StopIteration:
             return
         except csv.Error as problem:
+            if reading.is_cut_off:
+                return
             error = _bad_quoting(path, text, problem)
         if error is not None:
             reading.fail(error)

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
 
-_BATCH = 10_000
+_BATCH = 1000
 
 
 class Statement(NamedTuple):

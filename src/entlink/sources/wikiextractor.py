@@ -116,7 +116,7 @@ def _elements(path: Path, reading: Reading) -> Iterator[_Element]:
         else:
             element.lines.append(line)
         element.error = element.error or error
-    if element is not None:
+    if element is not None and not reading.is_cut_off:
         reading.fail(element.unclosed(path))
 
 

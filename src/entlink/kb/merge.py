@@ -1,0 +1,238 @@
+"""Several knowledge bases into one: entities by id, counts added up, one index made."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from entlink.engine.local import DEFAULT_MEMORY, Progress, default_processes, ignore_progress, literal, sql
+from entlink.errors import InputError
+from entlink.kb.build import FIRST_INDEX, SUFFIX, check_target, move_into_place
+from entlink.kb.checksums import checksum, checksums
+from entlink.kb.counts import BASE, LinkTotals, copy_to_parquet, read_totals
+from entlink.kb.index import make_index
+from entlink.kb.manifest import Manifest, SourceCard
+from entlink.kb.staging import write_rows
+from entlink.kb.store import DATABASE, Store
+from entlink.kb.writing import (
+    create_indexes,
+    create_store,
+    insert_entity,
+    insert_version,
+    now,
+    replace_current,
+    set_meta,
+    transaction,
+    write_lock,
+)
+from entlink.version import __version__
+
+Conflict = Literal["error", "first", "last"]
+_EVERY = 20_000
+
+
+class _Moved(msgspec.Struct):
+    """An entity's key before (in the k-th knowledge base) and after the merge."""
+
+    k: int
+    old: int
+    new: int
+
+
+def merge(
+    folders: Sequence[str | Path],
+    out: str | Path,
+    *,
+    on_conflict: Conflict = "error",
+    replace: bool = False,
+    memory: str = DEFAULT_MEMORY,
+    processes: int | None = None,
+    command: str = "",
+    progress: Progress = ignore_progress,
+) -> Manifest:
+    """Merge knowledge bases. An id in two of them with unlike entities is an error, or the first or last wins.
+
+    Pins and blocks come along, the first one on a surface standing. Links and text counts are added up,
+    so the sources should not overlap.
+    """
+    target = Path(out)
+    check_target(target, replace=replace)
+    stores = [Store(Path(folder)) for folder in folders]
+    work = target.with_name(target.name + SUFFIX)
+    try:
+        with write_lock(work):
+            _clear(work)
+            create_store(work)
+            manifest = _merge_into(work, stores, on_conflict, memory, processes, command, progress)
+            move_into_place(work, target)
+            return manifest
+    finally:
+        for store in stores:
+            store.close()
+
+
+def _clear(work: Path) -> None:
+    """A merge starts anew: unlike a build it reads nothing that is slow to read again."""
+    for leftover in work.iterdir():
+        if leftover.name != "write.lock":
+            shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
+
+
+def _merge_into(
+    work: Path,
+    stores: Sequence[Store],
+    on_conflict: Conflict,
+    memory: str,
+    processes: int | None,
+    command: str,
+    progress: Progress,
+) -> Manifest:
+    staging = work / "staging"
+    staging.mkdir()
+    merged = Store(work, writable=True)
+    try:
+        with transaction(merged):
+            write_rows(_merged_entities(merged, stores, on_conflict, progress), staging / "moved.jsonl")
+        create_indexes(merged)
+        links = _merge_counts(work, stores, staging, memory)
+        make_index(
+            merged,
+            work / FIRST_INDEX,
+            staging,
+            memory=memory,
+            processes=processes or default_processes(),
+            progress=progress,
+        )
+        manifest = _manifest(merged, stores, links, command)
+        with transaction(merged) as connection:
+            set_meta(connection, "index", FIRST_INDEX)
+            set_meta(connection, "added_weight", str(links.mean()))
+            set_meta(connection, "texts", str(manifest.texts))
+            set_meta(connection, "manifest", msgspec.json.encode(manifest).decode())
+        merged.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return manifest
+    finally:
+        merged.close()
+
+
+def _merged_entities(
+    merged: Store, stores: Sequence[Store], on_conflict: Conflict, progress: Progress
+) -> Iterator[_Moved]:
+    total = sum(store.count() for store in stores)
+    done = 0
+    for number, store in enumerate(stores):
+        keys: dict[int, int] = {}
+        rules = {rule.entity for rule in store.rules()}
+        for old, weight, _ in store.entities():
+            new = _merge_entity(merged, store, old, weight, on_conflict)
+            if old in rules:
+                keys[old] = new
+            done += 1
+            if done % _EVERY == 0:
+                progress("merging", done, total)
+            yield _Moved(number, old, new)
+        for rule in store.rules():
+            merged.connection.execute(
+                "INSERT OR IGNORE INTO rules VALUES (?, ?, ?)",
+                (rule.surface, int(rule.case_sensitive), None if rule.entity is None else keys[rule.entity]),
+            )
+        for redirect in store.connection.execute("SELECT source, target FROM redirects"):
+            merged.connection.execute("INSERT OR IGNORE INTO redirects VALUES (?, ?)", redirect)
+    progress("merging", total, total)
+
+
+def _merge_entity(merged: Store, store: Store, old: int, weight: int, on_conflict: Conflict) -> int:
+    connection = merged.connection
+    current, *others = store.versions(old)
+    key = merged.key(current.entity.id)
+    if key is None:
+        key = insert_entity(connection, current.entity, current.valid_from, current.valid_to, weight)
+    elif merged.versions(key) == [current, *others] or on_conflict == "first":
+        return key
+    elif on_conflict == "error":
+        raise InputError(
+            f"the id {current.entity.id!r} means {merged.versions(key)[0].entity.title!r} in one knowledge base and "
+            f"{current.entity.title!r} in {store.folder}. --on-conflict first or last chooses one"
+        )
+    else:
+        connection.execute("DELETE FROM versions WHERE entity = ?", (key,))
+        replace_current(connection, key, current.entity, current.valid_from, current.valid_to)
+    for version in others:
+        insert_version(connection, key, version.entity, version.valid_from, version.valid_to)
+    return key
+
+
+def _merge_counts(work: Path, stores: Sequence[Store], staging: Path, memory: str) -> LinkTotals:
+    """Add up the counts of all, with the entities' keys changed to those of the merged store."""
+    folder = work / "counts" / BASE
+    folder.mkdir(parents=True)
+    with sql(staging, memory=memory) as connection:
+        connection.execute(
+            f"CREATE TABLE moved AS SELECT * FROM read_json({literal(staging / 'moved.jsonl')}, "
+            "columns={k: 'BIGINT', old: 'BIGINT', new: 'BIGINT'}, format='newline_delimited')"
+        )
+        anchors = _union(stores, "anchors", "surface, entity, count")
+        copy_to_parquet(
+            connection,
+            f"SELECT surface, new AS entity, sum(count)::BIGINT AS count FROM ({anchors}) a "
+            "JOIN moved ON moved.k = a.k AND old = entity GROUP BY surface, new ORDER BY surface, new",
+            folder / "anchors.parquet",
+        )
+        graph = _union(stores, "graph", "origin, target, count")
+        copy_to_parquet(
+            connection,
+            f"SELECT o.new AS origin, t.new AS target, sum(count)::BIGINT AS count FROM ({graph}) g "
+            "JOIN moved o ON o.k = g.k AND o.old = origin JOIN moved t ON t.k = g.k AND t.old = target "
+            "GROUP BY o.new, t.new ORDER BY o.new, t.new",
+            folder / "graph.parquet",
+        )
+        occurrences = _union(stores, "occurrences", "surface, count")
+        if occurrences:
+            copy_to_parquet(
+                connection,
+                f"SELECT surface, sum(count)::BIGINT AS count FROM ({occurrences}) GROUP BY surface ORDER BY surface",
+                folder / "occurrences.parquet",
+            )
+        unresolved = sum(_read_manifest(store).links_unresolved for store in stores)
+        return read_totals(connection, folder, unresolved)
+
+
+def _union(stores: Sequence[Store], table: str, columns: str) -> str:
+    """One query over the same counts of every knowledge base, with its number as `k`."""
+    paths = [(k, store.folder / "counts" / BASE / f"{table}.parquet") for k, store in enumerate(stores)]
+    return " UNION ALL ".join(
+        f"SELECT {k} AS k, {columns} FROM read_parquet({literal(path)})" for k, path in paths if path.exists()
+    )
+
+
+def _read_manifest(store: Store) -> Manifest:
+    return msgspec.json.decode(store.meta("manifest"), type=Manifest)
+
+
+def _manifest(merged: Store, stores: Sequence[Store], links: LinkTotals, command: str) -> Manifest:
+    cards = [
+        SourceCard(
+            store.folder.name,
+            "kb",
+            (store.folder / DATABASE).stat().st_size,
+            checksum(store.folder / DATABASE),
+            store.count(),
+            0,
+        )
+        for store in stores
+    ]
+    return Manifest(
+        entlink=__version__,
+        built=now(),
+        command=command,
+        sources=cards,
+        entities=merged.count(),
+        links=links.resolved,
+        links_unresolved=links.unresolved,
+        texts=sum(_read_manifest(store).texts for store in stores),
+        counts=checksums(merged.folder / "counts"),
+    )

@@ -63,9 +63,7 @@ def _decided(document: Document, span: Span, link: Link) -> SpanExplanation:
         reason = _why_linked(link)
         outcome = "linked"
     else:
-        best = (
-            f"the best candidate scores {link.candidates[0].score:.3f}" if link.candidates else "no candidate"
-        )
+        best = f"the best candidate scores {link.candidates[0].score:.3f}" if link.candidates else "no candidate"
         outcome, reason = "nil", f"{best}, too little for a link"
     return SpanExplanation(
         span,

@@ -19,9 +19,7 @@ class ThresholdNil:
         for _, mention, candidates in shortlists:
             best = candidates[0] if candidates else None
             if best is not None and best.score >= self.threshold:
-                links.append(
-                    Link(mention, best.entity, best.score, title=best.title, candidates=tuple(candidates))
-                )
+                links.append(Link(mention, best.entity, best.score, title=best.title, candidates=tuple(candidates)))
             else:
                 score = 1.0 - best.score if best else 1.0
                 links.append(Link(mention, None, score, nil_type=mention.type, candidates=tuple(candidates)))

@@ -30,9 +30,7 @@ def ignore_progress(stage: str, done: float, total: float) -> None:
 
 
 def default_processes() -> int:
-    return max(
-        1, min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
-    )
+    return max(1, min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1))
 
 
 def map_to_files(

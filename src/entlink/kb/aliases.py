@@ -127,7 +127,8 @@ class AliasTable:
         changed = self._overlay.changed
         if not changed:
             return self._index.group(key)
-        base = [_without(form, changed) for form in self._index.group(key)]
+        removed = self._overlay.removed
+        base = [_without(form, changed, removed) for form in self._index.group(key)]
         return [*base, *self._overlay.forms(key)]
 
     def _in_group(self, surface: str, forms: list[Form]) -> Meaning:
@@ -148,13 +149,16 @@ class AliasTable:
         texts = []
         for form in forms:
             unlinked += form.unlinked
-            texts.append(form.text)
+            named = False
             for entity, count, stored in form.triples():
                 linked += count if stored & _ANCHOR else 0
                 live = self._live_sources(form.text, entity, stored)
                 if live:
+                    named = True
                     counts[entity] = counts.get(entity, 0) + count
                     sources[entity] = sources.get(entity, 0) | live
+            if named:  # a form that only stands in the texts is nobody's name
+                texts.append(form.text)
         entries = [
             AliasEntry(entity, count + self._given_weight(sources[entity]), sources[entity])
             for entity, count in counts.items()
@@ -181,12 +185,12 @@ class AliasTable:
         return self._weights.stripped if sources & _STRIPPED else 0
 
 
-def _without(form: Form, changed: set[int]) -> Form:
-    """The form less the names that changed entities used to give; their links still count."""
+def _without(form: Form, changed: set[int], removed: set[int]) -> Form:
+    """The form less the names that changed entities used to give; links to those still there count on."""
     kept = [
         number
         for entity, count, sources in form.triples()
-        if entity not in changed or sources & _ANCHOR
+        if entity not in changed or (sources & _ANCHOR and entity not in removed)
         for number in (entity, count, sources)
     ]
     return form._replace(postings=tuple(kept))

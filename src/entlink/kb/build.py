@@ -127,9 +127,7 @@ def _take_up(work: Path, plan: _Plan) -> None:
         stamp.write_bytes(encoded)
 
 
-def _run(
-    work: Path, sources: Sequence[Source], options: BuildOptions, command: str, progress: Progress
-) -> Manifest:
+def _run(work: Path, sources: Sequence[Source], options: BuildOptions, command: str, progress: Progress) -> Manifest:
     staging = work / "staging"
     store = Store(work, writable=True)
     try:

@@ -13,6 +13,4 @@ def checksum(path: Path) -> str:
 
 def checksums(folder: Path) -> dict[str, str]:
     """Of every file of a folder, by its path in it."""
-    return {
-        str(path.relative_to(folder)): checksum(path) for path in sorted(folder.rglob("*")) if path.is_file()
-    }
+    return {str(path.relative_to(folder)): checksum(path) for path in sorted(folder.rglob("*")) if path.is_file()}

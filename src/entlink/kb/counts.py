@@ -41,9 +41,7 @@ class _Resolved(msgspec.Struct):
     e: int
 
 
-def write_link_counts(
-    store: Store, staged: list[Path], folder: Path, work: Path, *, memory: str
-) -> LinkTotals:
+def write_link_counts(store: Store, staged: list[Path], folder: Path, work: Path, *, memory: str) -> LinkTotals:
     """Resolve the staged links' ends and write `anchors.parquet` and `graph.parquet`."""
     folder.mkdir(parents=True, exist_ok=True)
     files = [path for path in staged if path.stat().st_size]
@@ -101,9 +99,7 @@ def copy_to_parquet(connection: duckdb.DuckDBPyConnection, query: str, path: Pat
 def read_totals(connection: duckdb.DuckDBPyConnection, folder: Path, unresolved: int) -> LinkTotals:
     """Add up `anchors.parquet`."""
     anchors = literal(folder / "anchors.parquet")
-    pairs, resolved = _one(
-        connection, f"SELECT count(*), coalesce(sum(count), 0) FROM read_parquet({anchors})"
-    )
+    pairs, resolved = _one(connection, f"SELECT count(*), coalesce(sum(count), 0) FROM read_parquet({anchors})")
     return LinkTotals(int(resolved), unresolved, int(pairs))
 
 

@@ -65,9 +65,7 @@ def add(
     return count
 
 
-def _add_one(
-    store: Store, connection: sqlite3.Connection, page: Page, weight: int | None, *, replace: bool
-) -> None:
+def _add_one(store: Store, connection: sqlite3.Connection, page: Page, weight: int | None, *, replace: bool) -> None:
     key = store.key(page.entity.id)
     dated = page.valid_from is not None or page.valid_to is not None
     if key is None:
@@ -117,14 +115,10 @@ def unrule(folder: str | Path, surface: str) -> int:
         return connection.execute("DELETE FROM rules WHERE surface = ?", (surface,)).rowcount
 
 
-def _set_rule(
-    connection: sqlite3.Connection, surface: str, entity: int | None, *, case_sensitive: bool
-) -> None:
+def _set_rule(connection: sqlite3.Connection, surface: str, entity: int | None, *, case_sensitive: bool) -> None:
     if not key_of(surface):
         raise InputError("an empty surface can be neither pinned nor blocked")
-    connection.execute(
-        "INSERT OR REPLACE INTO rules VALUES (?, ?, ?)", (surface, int(case_sensitive), entity)
-    )
+    connection.execute("INSERT OR REPLACE INTO rules VALUES (?, ?, ?)", (surface, int(case_sensitive), entity))
 
 
 def sync(folder: str | Path, pages: Iterable[Page], *, delete: bool = False) -> SyncReport:
@@ -186,9 +180,7 @@ def _batches(pages: Iterable[Page]) -> Iterator[list[Page]]:
 
 def _check(entity: Entity) -> None:
     if not entity.id or not entity.title.strip():
-        raise InputError(
-            f"an entity needs an id and a title, got id {entity.id!r} and title {entity.title!r}"
-        )
+        raise InputError(f"an entity needs an id and a title, got id {entity.id!r} and title {entity.title!r}")
     if "\0" in entity.id or "\0" in entity.title:
         raise InputError(f"entity {entity.id!r}: NUL characters are not allowed in ids and titles")
 
@@ -196,9 +188,7 @@ def _check(entity: Entity) -> None:
 def _required(store: Store, identifier: str) -> int:
     key = store.resolve(identifier)
     if key is None:
-        raise NotFoundError(
-            f"{store.folder}: no entity {identifier!r}. `entlink kb search` finds entities by name"
-        )
+        raise NotFoundError(f"{store.folder}: no entity {identifier!r}. `entlink kb search` finds entities by name")
     return key
 
 

@@ -47,10 +47,7 @@ def fold(text: str) -> Folded:
     if text.isascii():
         return _fold_spaced(text.lower(), _ASCII_TOKEN)
     folded, places = _fold_characters(text)
-    if _has_special(folded):
-        result = _fold_unspaced(folded)
-    else:
-        result = _fold_spaced(folded, _PLAIN_TOKEN)
+    result = _fold_unspaced(folded) if _has_special(folded) else _fold_spaced(folded, _PLAIN_TOKEN)
     return result if places is None else _relocated(result, places)
 
 
@@ -169,6 +166,4 @@ def _token() -> re.Pattern[str]:
 def _cluster() -> re.Pattern[str]:
     from entlink.kb.marks import MARKS
 
-    return re.compile(
-        rf"[\x00-\x7f]+(?![{MARKS}{_CLUSTER_TAIL_HANGUL}])|[\s\S][{MARKS}{_CLUSTER_TAIL_HANGUL}]*"
-    )
+    return re.compile(rf"[\x00-\x7f]+(?![{MARKS}{_CLUSTER_TAIL_HANGUL}])|[\s\S][{MARKS}{_CLUSTER_TAIL_HANGUL}]*")

@@ -7,7 +7,7 @@ and the edits it took in are forgotten, in a single transaction.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -24,7 +24,7 @@ from entlink.kb.alias_index import COMPLETE
 from entlink.kb.alias_writer import partition, shards_for, write_groups, write_tries
 from entlink.kb.checksums import checksums
 from entlink.kb.counts import BASE, anchor_rows, occurrence_rows
-from entlink.kb.staging import stage_names, write_rows
+from entlink.kb.staging import Row, stage_names, write_rows
 from entlink.kb.store import Store
 from entlink.kb.writing import set_meta, transaction, write_lock
 from entlink.version import __version__
@@ -66,11 +66,7 @@ def make_index(
     shards = shards_for(keys)
     progress("writing tries", 0, 1)
     write_tries(partitions, index, shards, memory=memory, processes=processes)
-    texts = (
-        count_texts(shards)
-        if count_texts
-        else [_staged(work / "texts.jsonl", lambda: occurrence_rows(counts))]
-    )
+    texts = count_texts(shards) if count_texts else [_staged(work / "texts.jsonl", lambda: occurrence_rows(counts))]
     partition(texts, partitions / "texts", memory=memory)
     progress("writing postings", 0, 1)
     write_groups(partitions, index, shards, memory=memory, processes=processes)
@@ -83,10 +79,7 @@ def make_index(
 def _stage(store: Store, counts: Path, staged: Path, processes: int, progress: Progress) -> list[Path]:
     last = int(store.connection.execute("SELECT coalesce(max(key), 0) FROM entities").fetchone()[0])
     firsts = range(1, last + 1, ENTITIES_A_TASK)
-    tasks = [
-        Task(f"names-{first:012}.jsonl", (store.folder, first, first + ENTITIES_A_TASK - 1))
-        for first in firsts
-    ]
+    tasks = [Task(f"names-{first:012}.jsonl", (store.folder, first, first + ENTITIES_A_TASK - 1)) for first in firsts]
     finished = [0]
 
     def done(count: int) -> None:
@@ -94,7 +87,13 @@ def _stage(store: Store, counts: Path, staged: Path, processes: int, progress: P
         progress("folding names", finished[0], len(tasks))
 
     files = map_to_files(stage_names, tasks, staged, processes=min(processes, max(1, len(tasks))), done=done)
-    return [*files, _staged(staged / "anchors.jsonl", lambda: anchor_rows(counts))]
+    return [*files, _staged(staged / "anchors.jsonl", lambda: _live_anchors(store, counts))]
+
+
+def _live_anchors(store: Store, counts: Path) -> Iterator[Row]:
+    """The links, less those to entities that were removed since they were counted."""
+    removed = store.removed_keys()
+    return (row for row in anchor_rows(counts) if row.e not in removed) if removed else anchor_rows(counts)
 
 
 def _staged(path: Path, rows: Callable[[], object]) -> Path:
@@ -139,5 +138,7 @@ def _reindex(store: Store, memory: str, processes: int, progress: Progress) -> I
         raise
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    shutil.rmtree(old, ignore_errors=True)
+    for outdated in store.folder.glob("index-*"):
+        if outdated != new:
+            shutil.rmtree(outdated, ignore_errors=True)
     return card

@@ -21,7 +21,8 @@ from entlink.kb.writing import insert_entity, insert_version, replace_current, s
 if TYPE_CHECKING:
     from entlink.sources import Page, Source
 
-CHUNK = 20_000
+CHUNK_PAGES = 20_000
+CHUNK_CHARACTERS = 16_000_000  # pages may be whole articles: a chunk is held in memory
 
 
 class StagedLink(msgspec.Struct):
@@ -45,9 +46,7 @@ class Checkpoint(msgspec.Struct):
     problems: list[str] = []
 
 
-def ingest(
-    store: Store, sources: Sequence[Source], links: Path, progress: Progress, *, skip: bool
-) -> Checkpoint:
+def ingest(store: Store, sources: Sequence[Source], links: Path, progress: Progress, *, skip: bool) -> Checkpoint:
     """Read every source into the store, going on from the last committed chunk."""
     links.mkdir(parents=True, exist_ok=True)
     saved = store.meta("checkpoint")
@@ -55,8 +54,7 @@ def ingest(
     total = sum(source.size for source in sources)
     for number in range(checkpoint.source, len(sources)):
         source, before = sources[number], sum(other.size for other in sources[:number])
-        pages = islice(iter(source), checkpoint.records, None)
-        while chunk := list(islice(pages, CHUNK)):
+        for chunk in _chunks(islice(iter(source), checkpoint.records, None)):
             _ingest_chunk(store, source, chunk, links, checkpoint, skip=skip)
             progress("reading", before + source.position(), total)
         checkpoint.read.append(checkpoint.records)
@@ -67,6 +65,20 @@ def ingest(
             set_meta(connection, "checkpoint", msgspec.json.encode(checkpoint).decode())
     progress("reading", total, total)
     return checkpoint
+
+
+def _chunks(pages: Iterator[Page]) -> Iterator[list[Page]]:
+    """Pages in chunks of bounded number and size."""
+    chunk: list[Page] = []
+    size = 0
+    for page in pages:
+        chunk.append(page)
+        size += len(page.entity.description) + sum(len(paragraph.text) for paragraph in page.paragraphs)
+        if len(chunk) >= CHUNK_PAGES or size >= CHUNK_CHARACTERS:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
 
 
 def _ingest_chunk(
@@ -114,9 +126,7 @@ def add_version(store: Store, connection: sqlite3.Connection, key: int, page: Pa
         raise sqlite3.IntegrityError("two versions begin on one date")
     current = versions[0]
     if (page.valid_from or "") > (current.valid_from or ""):
-        insert_version(
-            connection, key, current.entity, current.valid_from, current.valid_to or page.valid_from
-        )
+        insert_version(connection, key, current.entity, current.valid_from, current.valid_to or page.valid_from)
         replace_current(connection, key, page.entity, page.valid_from, page.valid_to)
     else:
         insert_version(connection, key, page.entity, page.valid_from, page.valid_to or current.valid_from)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from entlink.kb.manifest import Manifest
 
 _CACHED_TYPES = 100_000
-_log = logging.getLogger(__name__)
 
 
 class NameOf(NamedTuple):
@@ -91,12 +89,17 @@ class KnowledgeBase:
         self._overlay.refresh(self._store)
         self.names.forget()
         if len(self._overlay.changed) > OVERLAY_CAP:
-            _log.warning(
-                "%s: %d entities changed since the last index; run `entlink kb index` to keep linking fast",
-                self.folder,
-                len(self._overlay.changed),
-            )
+            self._warn_of_size()
         return True
+
+    def _warn_of_size(self) -> None:
+        import logging
+
+        logging.getLogger(__name__).warning(
+            "%s: %d entities changed since the last index; run `entlink kb index` to keep linking fast",
+            self.folder,
+            len(self._overlay.changed),
+        )
 
     def _open_index(self) -> None:
         self._index_name = self._store.meta("index")
@@ -108,6 +111,7 @@ class KnowledgeBase:
             )
         self.index = AliasIndex(index, _shards(index))
         self._overlay = Overlay()
+        self._scanners: dict[bool, Scanner] = {}
         self.names = AliasTable(
             self._store,
             self.index,
@@ -208,8 +212,10 @@ class KnowledgeBase:
         ]
 
     def scanner(self, *, plurals: bool = True) -> Scanner:
-        """A scanner for the names of this knowledge base, fresh ones included; good until it changes."""
-        return Scanner(self.index, self._overlay if self._overlay.keys() else None, plurals=plurals)
+        """A scanner for the names of this knowledge base, fresh ones included; the same until it is reindexed."""
+        if plurals not in self._scanners:
+            self._scanners[plurals] = Scanner(self.index, self._overlay, plurals=plurals)
+        return self._scanners[plurals]
 
     def fresh_keys(self) -> Iterable[str]:
         """Keys of names added since the last index."""

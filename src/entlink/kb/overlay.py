@@ -17,6 +17,7 @@ class Overlay:
 
     def __init__(self) -> None:
         self.changed: set[int] = set()
+        self.removed: set[int] = set()
         self.rules: dict[str, list[tuple[str | None, int | None]]] = {}
         self._forms: dict[str, dict[int, list[Form]]] = {}
         self._keys_of: dict[int, set[str]] = {}
@@ -32,15 +33,22 @@ class Overlay:
             self._seq = edits[-1].seq
         self._load_rules(store)
 
+    def __bool__(self) -> bool:
+        """Whether it adds any name."""
+        return bool(self._forms)
+
     def forms(self, key: str) -> list[Form]:
         """The forms changed entities give this key."""
         groups = self._forms.get(key)
         return [form for forms in groups.values() for form in forms] if groups else []
 
     def keys_from(self, first: str, rest: str) -> list[str]:
-        """Fresh keys that begin with the token `first` and are prefixes of `rest`."""
-        keys = self._by_first.get(first)
-        return [key for key in keys if rest.startswith(key)] if keys else []
+        """Fresh keys that begin with the token `first`, or of which it is the plural, and are prefixes of `rest`."""
+        keys = self._by_first.get(first, ())
+        found = [key for key in keys if rest.startswith(key)]
+        if first.endswith("s"):
+            found += [stem for stem in (first[:-1], first[:-2]) if stem in self._forms]
+        return found
 
     def keys(self) -> list[str]:
         return list(self._forms)
@@ -49,16 +57,19 @@ class Overlay:
         for key in self._keys_of.pop(entity, ()):
             self._drop(key, entity)
         self.changed.add(entity)
+        versions = store.versions(entity)
+        (self.removed.discard if versions else self.removed.add)(entity)
         weight = store.weight(entity)
         forms: dict[str, NameSource] = {}
-        for number, version in enumerate(store.versions(entity)):
+        for number, version in enumerate(versions):
             for surface, source in given_names(version.entity):
                 if number == 0:
                     forms[surface] = forms.get(surface, NameSource(0)) | source
                 else:
                     forms.setdefault(surface, source | NameSource.PAST)
         for surface, sources in forms.items():
-            self._insert(key_of(surface), entity, Form(surface, 0, (entity, weight, int(sources))))
+            count = 0 if sources & NameSource.PAST else weight
+            self._insert(key_of(surface), entity, Form(surface, 0, (entity, count, int(sources))))
 
     def _insert(self, key: str, entity: int, form: Form) -> None:
         self._forms.setdefault(key, {}).setdefault(entity, []).append(form)

@@ -7,8 +7,9 @@ can follow a word is looked up once and remembered, and most words never reach t
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from itertools import islice
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeAlias
 
 import marisa_trie
 
@@ -16,12 +17,14 @@ from entlink.kb.alias_index import MAX_KEY, AliasIndex
 from entlink.kb.folding import SPACELESS, Folded, fold
 
 Match = tuple[int, int]  # start and end in the text; what stands there is, folded, a known key
-Beginning = marisa_trie.Trie | Literal[True] | None
+Beginning: TypeAlias = "marisa_trie.Trie | Literal[True] | None"
 
 _CACHED_TOKENS = 100_000
 _FOLLOWERS = 300  # keys a token may begin for its followers to be remembered at first sight
 _HOT = 200  # sightings after which they are remembered all the same …
 _HOT_FOLLOWERS = 50_000  # … up to so many keys
+_PIECE = 1_000_000  # characters folded at once: a text of any length needs no more memory than this
+_BREAKS = ("\n\n", "\n", " ")
 _PLURAL_ENDINGS = ("s", "es")
 _SHORTEST_STEM = 3  # "is" is no plural of "I"
 _FIRST_SPACELESS = SPACELESS[0]
@@ -30,6 +33,9 @@ ITSELF = ""  # among a token's followers: the token alone is a name
 
 class FreshKeys(Protocol):
     """Keys that are not in the index yet: those an overlay adds."""
+
+    def __bool__(self) -> bool:
+        """Whether there are any."""
 
     def keys_from(self, first: str, rest: str) -> list[str]:
         """The fresh keys beginning with the token `first` that are prefixes of `rest`."""
@@ -48,6 +54,14 @@ class Scanner:
 
     def matches(self, text: str) -> list[Match]:
         """Every match, by start and then by length, at word ends (anywhere in spaceless scripts)."""
+        if len(text) <= _PIECE:
+            return self._in_piece(text)
+        found: list[Match] = []
+        for start, end in _pieces(text):
+            found += [(start + match[0], start + match[1]) for match in self._in_piece(text[start:end])]
+        return found
+
+    def _in_piece(self, text: str) -> list[Match]:
         folded = fold(text)
         tokens, starts, ends = folded.tokens, folded.starts, folded.ends
         found: list[Match] = []
@@ -67,7 +81,7 @@ class Scanner:
                 self._search(beginning, folded, position, found)
             elif ITSELF in known:
                 found.append((starts[position], ends[position]))
-        if self._fresh is not None:
+        if self._fresh:
             self._add_fresh(folded, self._fresh, found)
         return found
 
@@ -91,13 +105,14 @@ class Scanner:
     def _remember(self, trie: marisa_trie.Trie, token: str, limit: int) -> None:
         """Note which words follow the token in a key, unless there are more keys than `limit`."""
         words: set[str] = set()
-        number = -1
-        for number, key in enumerate(islice(trie.iterkeys(token + " "), limit)):
+        left = limit
+        for key in islice(trie.iterkeys(token + " "), limit):
+            left -= 1
             word, _, more = key[len(token) + 1 :].partition(" ")
             words.add(word)
             if self._plurals and not more:
                 words.update(word + ending for ending in _PLURAL_ENDINGS)
-        if number + 1 < limit:
+        if left:
             if token in trie or self._is_plural_of_key(trie, token):
                 words.add(ITSELF)
             self._followers[token] = frozenset(words)
@@ -145,6 +160,18 @@ class Scanner:
                 self._place(folded, position, sorted(keys, key=len), found)
         if len(found) > before:
             found[:] = sorted(set(found))
+
+
+def _pieces(text: str) -> Iterator[tuple[int, int]]:
+    """A long text in pieces that end at a paragraph, else at a line, else at a word."""
+    start = 0
+    while start < len(text):
+        end = start + _PIECE
+        if end < len(text):
+            places = (text.rfind(sign, start + _PIECE // 2, end) for sign in _BREAKS)
+            end = next((place for place in places if place > 0), end)
+        yield start, min(end, len(text))
+        start = end
 
 
 def _is_plural(token: str, beyond: int) -> bool:

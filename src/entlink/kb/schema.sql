@@ -9,7 +9,7 @@ CREATE TABLE meta (
 -- One row an entity: its current (latest) version. `record` is the JSON of the Entity less id and title.
 -- `weight` is the pseudo-count each of its names has, for entities added after the texts were counted.
 CREATE TABLE entities (
-    key INTEGER PRIMARY KEY,
+    key INTEGER PRIMARY KEY AUTOINCREMENT, -- never given again: the counts go on naming a removed entity's
     id TEXT NOT NULL,
     title TEXT NOT NULL,
     valid_from TEXT,

@@ -6,7 +6,6 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import unquote
 
 from entlink.errors import DamagedError, LockedError, NotFoundError, VersionError
 
@@ -107,7 +106,8 @@ class Store:
         return version.entity if version else None
 
     def version_at(self, key: int, date: str) -> Version | None:
-        return next((version for version in self.versions(key) if version.covers(date)), None)
+        covering = (version for version in self.versions(key) if version.covers(date))
+        return max(covering, key=lambda version: version.valid_from or "", default=None)
 
     def versions(self, key: int) -> list[Version]:
         """All versions of an entity that existed by their own dates, the current one first."""
@@ -146,6 +146,17 @@ class Store:
         )
         for key, *version in rows:
             yield key, _version(*version)
+
+    def removed_keys(self) -> set[int]:
+        """Keys that were given once and have no entity any more: the gaps among those that have one."""
+        gaps: set[int] = set()
+        before = 0
+        for (key,) in self.connection.execute("SELECT key FROM entities ORDER BY key"):
+            gaps.update(range(before + 1, key))
+            before = key
+        last = self.connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'entities'").fetchone()
+        gaps.update(range(before + 1, (last[0] if last else before) + 1))
+        return gaps
 
     def weight(self, key: int) -> int:
         row = self.connection.execute("SELECT weight FROM entities WHERE key = ?", (key,)).fetchone()
@@ -194,9 +205,7 @@ class Store:
         return [Rule(surface, bool(sensitive), entity) for surface, sensitive, entity in rows]
 
     def type_counts(self) -> list[tuple[str, int]]:
-        rows = self.connection.execute(
-            "SELECT type, count(*) FROM types GROUP BY type ORDER BY count(*) DESC, type"
-        )
+        rows = self.connection.execute("SELECT type, count(*) FROM types GROUP BY type ORDER BY count(*) DESC, type")
         return [(row[0], int(row[1])) for row in rows]
 
     def _check_version(self) -> None:
@@ -239,9 +248,7 @@ def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
         if "locked" in str(problem):
             raise LockedError(f"{path}: another process is writing. Try again when it is done") from problem
         # A read-only medium cannot hold the shared-memory file that a write-ahead log needs.
-        return sqlite3.connect(
-            f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None
-        )
+        return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
     except sqlite3.DatabaseError:
         pass  # _check_version says what is wrong
     return connection
@@ -250,7 +257,7 @@ def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
 def _version(id: str, title: str, valid_from: str | None, valid_to: str | None, record: str) -> Version:
     from entlink.kb.records import decode_record
 
-    return Version(decode_record(id, title, record), valid_from, valid_to)
+    return Version(decode_record(id, title, record), valid_from or None, valid_to)
 
 
 def _identifier_forms(identifier: str) -> Iterator[str]:
@@ -259,7 +266,11 @@ def _identifier_forms(identifier: str) -> Iterator[str]:
     if "_" in identifier:
         yield identifier.replace("_", " ")
     if "://" in identifier:
-        last = unquote(identifier.split("#")[0].split("?")[0].rstrip("/").rsplit("/", 1)[-1])
+        from urllib.parse import unquote
+
+        path = identifier.split("#")[0].split("?")[0].rstrip("/")
+        # A wiki's titles may hold a slash themselves: ".../wiki/AC/DC".
+        last = unquote(path.partition("/wiki/")[2] or path.rsplit("/", 1)[-1])
         yield last
         if "_" in last:
             yield last.replace("_", " ")

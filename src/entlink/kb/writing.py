@@ -24,9 +24,7 @@ def write_lock(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as problem:
-            raise LockedError(
-                f"{folder}: another process is writing to it. Try again when it is done"
-            ) from problem
+            raise LockedError(f"{folder}: another process is writing to it. Try again when it is done") from problem
         yield
 
 
@@ -78,9 +76,7 @@ def _explained(problem: sqlite3.OperationalError, folder: Path) -> EntlinkError:
     if "locked" in str(problem):
         return LockedError(f"{folder}: another process is writing to it. Try again when it is done")
     if "full" in str(problem):
-        return EntlinkError(
-            f"{folder}: the disk is full; nothing was changed. Make room and run the command again"
-        )
+        return EntlinkError(f"{folder}: the disk is full; nothing was changed. Make room and run the command again")
     return EntlinkError(f"{folder}: {problem}; nothing was changed")
 
 
@@ -135,9 +131,7 @@ def delete_entity(connection: sqlite3.Connection, key: int) -> None:
 
 
 def record_edit(connection: sqlite3.Connection, key: int, operation: str) -> None:
-    connection.execute(
-        "INSERT INTO edits (entity, operation, time) VALUES (?, ?, ?)", (key, operation, now())
-    )
+    connection.execute("INSERT INTO edits (entity, operation, time) VALUES (?, ?, ?)", (key, operation, now()))
 
 
 def now() -> str:
@@ -146,9 +140,7 @@ def now() -> str:
 
 def _insert_facets(connection: sqlite3.Connection, key: int, entity: Entity) -> None:
     if entity.types:
-        connection.executemany(
-            "INSERT OR IGNORE INTO types VALUES (?, ?)", [(name, key) for name in entity.types]
-        )
+        connection.executemany("INSERT OR IGNORE INTO types VALUES (?, ?)", [(name, key) for name in entity.types])
     if entity.external:
         rows = [(value, scheme, key) for scheme, value in entity.external.items()]
         connection.executemany("INSERT OR IGNORE INTO identifiers VALUES (?, ?, ?)", rows)

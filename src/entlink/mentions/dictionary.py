@@ -15,10 +15,8 @@ from entlink.mentions.overlaps import Scored, without_overlaps
 
 CasePolicy = Literal["exact", "smart", "fold"]
 _CACHED_VERDICTS = 200_000
-# Between the words of one name: white space within a paragraph, and signs that names are written with.
-_GAP = re.compile(r"[^\w]+")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
-_SENTENCE_END = re.compile(r"\w{4,}[.!?;:][\"'”’)\]]*\s")
+_SENTENCE_END = re.compile(r"\w{4,}[.!?;:][\"'”’)\]]*\s|[。！？；：，、]")
 _TIER_SCORES = {
     Tier.EXACT: 1.0,
     Tier.UNICODE: 0.95,
@@ -31,7 +29,7 @@ _TIER_SCORES = {
 class Reason(Enum):
     """Why a span that is a name of the dictionary was left alone."""
 
-    NO_MEANING = "no entity of this date or type bears the name"
+    NO_MEANING = "no entity bears the name, now or at the date asked for"
     BLOCKED = "blocked by a rule"
     CASE = "the case policy wants it written as the name is"
     BROKEN = "it runs across the end of a sentence or paragraph"
@@ -127,7 +125,7 @@ class DictionaryDetector:
             return Verdict(0.0, Reason.NO_MEANING)
         if meaning.pinned:
             return Verdict(1.0, None)
-        if meaning.tier >= Tier.CASE and is_broken(surface):
+        if is_broken(surface, exact=meaning.tier is Tier.EXACT):
             return Verdict(0.0, Reason.BROKEN)
         if not self._case_fits(surface, meaning):
             return Verdict(0.0, Reason.CASE)
@@ -168,8 +166,8 @@ def is_acronym(form: str) -> bool:
     return 2 <= len(letters) <= 6 and all(character.isupper() for character in letters)
 
 
-def is_broken(surface: str) -> bool:
-    """Whether a paragraph or, as far as signs tell, a sentence ends inside the surface."""
+def is_broken(surface: str, *, exact: bool) -> bool:
+    """Whether a paragraph ends inside the surface, or a sentence, unless the name is written just so."""
     if surface.isalnum():
         return False
-    return bool(_BLANK_LINE.search(surface) or _SENTENCE_END.search(surface))
+    return bool(_BLANK_LINE.search(surface) or (not exact and _SENTENCE_END.search(surface)))

@@ -58,7 +58,5 @@ def _outermost(cluster: list[Scored]) -> list[Scored]:
     return [
         span
         for span in cluster
-        if not any(
-            other.start <= span.start and span.end <= other.end and other[:2] != span[:2] for other in cluster
-        )
+        if not any(other.start <= span.start and span.end <= other.end and other[:2] != span[:2] for other in cluster)
     ]

@@ -1,0 +1,49 @@
+# Everything a newcomer needs: `make demo` and `make test`. Each target makes its own .venv and installs what it
+# needs; the second time nothing is installed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DEMO := build/demo
+# The extras the tests exercise; the demo needs none.
+TEST_EXTRAS := dev,spacy,pandas,polars,rdf
+
+.PHONY: demo test lint bench docs format clean
+
+demo: $(VENV)/.core
+	@$(BIN)/python samples/demo.py $(DEMO)
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest -q $(PYTEST)
+
+lint: $(VENV)/.test
+	$(BIN)/ruff format --check src tests benchmarks samples
+	$(BIN)/ruff check src tests benchmarks samples
+	$(BIN)/mypy
+
+bench: $(VENV)/.bench
+	$(BIN)/python benchmarks/run.py $(BENCH)
+
+docs: $(VENV)/.test
+	$(BIN)/python docs/make.py
+
+format: $(VENV)/.test
+	$(BIN)/ruff format src tests benchmarks samples
+	$(BIN)/ruff check --fix src tests benchmarks samples
+
+clean:
+	rm -rf build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.test: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(TEST_EXTRAS)]'
+	@touch $@ $(VENV)/.core
+
+$(VENV)/.bench: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	@touch $@

@@ -1,0 +1,9 @@
+"""`python -m entlink` is the command line."""
+
+from __future__ import annotations
+
+import sys
+
+from entlink.cli import main
+
+sys.exit(main())

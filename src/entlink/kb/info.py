@@ -1,0 +1,86 @@
+"""What there is to say about a knowledge base as a whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.kb.manifest import SourceCard
+from entlink.kb.store import Store
+
+TYPES_SHOWN = 10
+
+
+class KnowledgeBaseInfo(msgspec.Struct, frozen=True):
+    """Counts of what is in it now, and what it was built from.
+
+    `names` counts names up to case and punctuation; `pending_edits` are entities changed since the last index.
+    """
+
+    folder: str
+    store_version: int
+    entities: int
+    names: int
+    links: int
+    links_unresolved: int
+    texts: int
+    types: dict[str, int]
+    type_count: int
+    rules: int
+    pending_edits: int
+    index: str
+    index_bytes: int
+    bytes: int
+    built: str
+    entlink: str
+    command: str
+    sources: list[SourceCard]
+    problems: list[str]
+
+
+def info(folder: str | Path) -> KnowledgeBaseInfo:
+    """Count and size up a knowledge base."""
+    folder = Path(folder)
+    store = Store(folder)
+    try:
+        version, index, rules = int(store.meta("store_version")), store.meta("index"), len(store.rules())
+    finally:
+        store.close()
+    with KnowledgeBase.open(folder) as kb:
+        manifest, types = kb.manifest(), kb.type_counts()
+        return KnowledgeBaseInfo(
+            folder=str(folder),
+            store_version=version,
+            entities=len(kb),
+            names=len(kb.index),
+            links=manifest.links,
+            links_unresolved=manifest.links_unresolved,
+            texts=kb.texts,
+            types=dict(types[:TYPES_SHOWN]),
+            type_count=len(types),
+            rules=rules,
+            pending_edits=kb.pending_edits,
+            index=index,
+            index_bytes=_size(folder / index),
+            bytes=_size(folder),
+            built=manifest.built,
+            entlink=manifest.entlink,
+            command=manifest.command,
+            sources=manifest.sources,
+            problems=manifest.problems,
+        )
+
+
+def pending_edits(folder: str | Path) -> int:
+    """How many entities changed since the last index, without opening the index."""
+    store = Store(Path(folder))
+    try:
+        return int(store.connection.execute("SELECT count(DISTINCT entity) FROM edits").fetchone()[0])
+    finally:
+        store.close()
+
+
+def _size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

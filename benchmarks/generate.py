@@ -12,11 +12,68 @@ from pathlib import Path
 
 import msgspec
 
-_SYLLABLES = tuple(
-    "ka ri to ma ven do lu shi ne bra cor dan el fi gor hal is jen kor lan mir nor os pel qua ros sta tur".split(" ")
+_SYLLABLES = (
+    "ka",
+    "ri",
+    "to",
+    "ma",
+    "ven",
+    "do",
+    "lu",
+    "shi",
+    "ne",
+    "bra",
+    "cor",
+    "dan",
+    "el",
+    "fi",
+    "gor",
+    "hal",
+    "is",
+    "jen",
+    "kor",
+    "lan",
+    "mir",
+    "nor",
+    "os",
+    "pel",
+    "qua",
+    "ros",
+    "sta",
+    "tur",
 )
-_PLACES = tuple("River Lake Mount New North South East West Saint Port Fort Upper Lower Old Great".split(" "))
-_KINDS = tuple("film album novel village town species station school company bridge battle song ship".split(" "))
+_PLACES = (
+    "River",
+    "Lake",
+    "Mount",
+    "New",
+    "North",
+    "South",
+    "East",
+    "West",
+    "Saint",
+    "Port",
+    "Fort",
+    "Upper",
+    "Lower",
+    "Old",
+    "Great",
+)
+_KINDS = (
+    "film",
+    "album",
+    "novel",
+    "village",
+    "town",
+    "species",
+    "station",
+    "school",
+    "company",
+    "bridge",
+    "battle",
+    "song",
+    "ship",
+)
 _PATTERNS = ("{a} {b}", "{place} {a}", "{a}", "The {a} {b}", "{a} of {b}", "University of {a}", "{a} {kind}")
 
 

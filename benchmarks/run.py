@@ -78,12 +78,9 @@ def large(small: Path, texts: workspace.Texts) -> dict[str, dict[str, float]]:
     print(f"  peak memory of one process     {build['peak_mb']:8.0f} MB")
     print(f"  on disk                        {build['disk_mb']:8.0f} MB")
     (small_speed, small_memory), (speed_mb, memory) = speed(small, texts), speed(folder, texts)
-    print(
-        f"  linking                        {speed_mb:8.2f} MB/s   small / large {small_speed / speed_mb:.2f}   target <= 2"
-    )
-    print(
-        f"  peak memory while linking      {memory:8.0f} MB     large / small {memory / small_memory:.2f}   target <= 2"
-    )
+    slower, larger = small_speed / speed_mb, memory / small_memory
+    print(f"  linking                        {speed_mb:8.2f} MB/s   small / large {slower:.2f}   target <= 2")
+    print(f"  peak memory while linking      {memory:8.0f} MB     large / small {larger:.2f}   target <= 2")
     return {
         "build": build,
         "linking": {"mb_s": speed_mb, "slower": slower, "memory": larger},
@@ -99,9 +96,8 @@ def main() -> None:
     workspace.FOLDER.mkdir(parents=True, exist_ok=True)
     small, name = workspace.small_kb()
     texts = workspace.texts(int(arguments.megabytes * 1e6))
-    print(
-        f"entlink {__version__}, Python {platform.python_version()}, one core; {name}; {texts.name}, {texts.size / 1e6:.1f} MB"
-    )
+    python = platform.python_version()
+    print(f"entlink {__version__}, Python {python}, one core; {name}; {texts.name}, {texts.size / 1e6:.1f} MB")
     results: dict[str, object] = {"kb": name, "texts": texts.name, "python": python}
     print("\nSpeed")
     results["linking"] = linking(small, texts)

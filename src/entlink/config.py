@@ -15,7 +15,7 @@ threshold = 0.2
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import field
@@ -35,7 +35,7 @@ class LinkerConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     nil: Stage = field(default_factory=lambda: {"name": "threshold"})
     types: tuple[str, ...] = ()
     min_score: float = 0.0
-    batch_size: int = 64
+    batch_size: Annotated[int, msgspec.Meta(ge=1)] = 64
 
 
 def read_config(path: str | Path) -> LinkerConfig:
@@ -56,6 +56,6 @@ def make_stage(kind: str, settings: Stage, kb: object) -> Any:
         raise ConfigError(f'the [{kind}] table needs a name, such as name = "…"')
     factory = find(kind, name)
     try:
-        return factory(**own) if name in NEEDS_NO_KB else factory(kb, **own)
+        return factory(**own) if (kind, name) in NEEDS_NO_KB else factory(kb, **own)
     except TypeError as problem:
         raise ConfigError(f"[{kind}] {name}: {problem}") from problem

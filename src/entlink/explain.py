@@ -48,6 +48,8 @@ def explain(linker: Linker, document: Document, span: Span | None = None) -> Exp
         def tell(place: Span, verdict: Verdict, lost_to: Span | None) -> None:
             if verdict.reason:
                 told[place] = _rejected(linker, document, place, verdict, lost_to)
+            elif place not in links:
+                told[place] = _filtered(linker, document, place, verdict)
 
         linker.detector.explain(document.text, tell)
     for place, link in links.items():
@@ -100,6 +102,13 @@ def _rejected(
     mention = Mention(span, text)
     candidates = tuple(linker.candidates(document, [mention])[0])
     return SpanExplanation(span, text, outcome, reason, verdict.score, lost_to, None, candidates)
+
+
+def _filtered(linker: Linker, document: Document, span: Span, verdict: Verdict) -> SpanExplanation:
+    text = document.text[span.start : span.end]
+    candidates = tuple(linker.candidates(document, [Mention(span, text)])[0])
+    reason = "found, but no entity of the wanted types and score bears the name"
+    return SpanExplanation(span, text, "filtered out", reason, verdict.score, None, None, candidates)
 
 
 def _unknown(linker: Linker, document: Document, span: Span, links: dict[Span, Link]) -> SpanExplanation:

@@ -11,7 +11,8 @@ import msgspec
 
 from entlink.config import LinkerConfig, make_stage, read_config
 from entlink.documents import Candidate, Document, Link, Mention, Span
-from entlink.errors import ConfigError, SpanError
+from entlink.errors import ConfigError
+from entlink.formats.frames import check_mentions
 from entlink.interfaces import Detector, Follower, NilPolicy, Question, Ranker, Retriever, Shortlist
 from entlink.kb.knowledge_base import KnowledgeBase
 
@@ -101,7 +102,8 @@ class Linker:
     def _link_batch(self, documents: list[Document]) -> list[Document]:
         self._keep_up()
         for document in documents:
-            _check_spans(document)
+            if document.mentions:
+                check_mentions(document)
         shortlists: list[Shortlist] = []
         lengths = []
         for document, mentions in zip(documents, self.detector.detect(documents), strict=True):
@@ -166,23 +168,3 @@ def load(
         min_score=config.min_score if min_score is None else min_score,
         batch_size=config.batch_size,
     )
-
-
-def _check_spans(document: Document) -> None:
-    """Given mentions must lie in the text, be sorted or sortable, and not overlap."""
-    if not document.mentions:
-        return
-    end = 0
-    for mention in sorted(document.mentions, key=lambda mention: (mention.span.start, mention.span.end)):
-        span = mention.span
-        if not 0 <= span.start < span.end <= len(document.text):
-            raise SpanError(
-                f"document {document.id!r}: span [{span.start}, {span.end}) does not fit its text of "
-                f"{len(document.text)} characters. Offsets count characters, not bytes or tokens"
-            )
-        if span.start < end:
-            raise SpanError(
-                f"document {document.id!r}: span [{span.start}, {span.end}) overlaps the one before it, which ends "
-                f"at {end}. Give spans that do not overlap"
-            )
-        end = span.end

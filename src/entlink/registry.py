@@ -26,7 +26,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
     "ranker": {"prior": "entlink.ranking.prior:PriorRanker"},
     "nil": {"threshold": "entlink.nil:ThresholdNil"},
 }
-NEEDS_NO_KB = {"given", "prior", "threshold"}
+NEEDS_NO_KB = {("detector", "given"), ("ranker", "prior"), ("nil", "threshold")}
 
 
 def names(kind: str) -> list[str]:

@@ -37,8 +37,7 @@ class AliasRetriever:
         meaning = self.kb.meaning(surface)
         total = meaning.total
         candidates = []
-        for entry in meaning.entries[: self.limit]:
-            id, title = self.kb.head(entry.entity)
+        for entry, id, title in self.kb.bearers(meaning, self.limit):
             prior = entry.support / total if total else 0.0
             evidence = {"prior": prior, "support": float(entry.support), "tier": float(meaning.tier)}
             if meaning.pinned:

@@ -15,7 +15,7 @@ _CACHED_SURFACES = 20_000
 
 
 class EditDistanceRetriever:
-    """Names at most `distance` edits away (and at least `similarity` alike), the closest first.
+    """Other names at most `distance` edits away (and at least `similarity` alike), the closest first.
 
     Every name one edit away is found, whatever the size of the knowledge base; beyond that, the names that
     share the first third of the mention, up to `scanned` of them. Mentions shorter than four characters have
@@ -47,7 +47,8 @@ class EditDistanceRetriever:
         if found is None:
             if len(self._found) >= _CACHED_SURFACES:
                 self._found.clear()
-            found = self._found[surface] = self._look_up(key_of(surface))
+            blocked = self.kb.meaning(surface).blocked
+            found = self._found[surface] = () if blocked else self._look_up(key_of(surface))
         return found
 
     def _look_up(self, key: str) -> tuple[Candidate, ...]:
@@ -55,8 +56,7 @@ class EditDistanceRetriever:
         for near, alike in self.near(key):
             meaning = self.kb.meaning_of_key(near)
             total = meaning.total
-            for entry in meaning.entries[: self.limit]:
-                id, title = self.kb.head(entry.entity)
+            for entry, id, title in self.kb.bearers(meaning, self.limit):
                 prior = entry.support / total if total else 0.0
                 candidate = Candidate(id, prior * alike, {"edit": alike, "prior": prior}, title)
                 if id not in best or best[id].score < candidate.score:
@@ -71,7 +71,7 @@ class EditDistanceRetriever:
         if len(key) < 4:
             return []
         near = []
-        for other in {*self._one_edit_away(key), *self._same_beginning(key)}:
+        for other in {*self._one_edit_away(key), *self._same_beginning(key)} - {key}:
             edits = DamerauLevenshtein.distance(key, other, score_cutoff=self.distance)
             alike = 1.0 - edits / max(len(key), len(other))
             if edits <= self.distance and alike >= self.similarity:
@@ -96,4 +96,4 @@ def edits(key: str) -> set[str]:
     swapped = {left + right[1] + right[0] + right[2:] for left, right in splits if len(right) > 1}
     replaced = {left + letter + right[1:] for left, right in splits if right for letter in letters}
     inserted = {left + letter + right for left, right in splits for letter in letters}
-    return deleted | swapped | replaced | inserted - {key}
+    return (deleted | swapped | replaced | inserted) - {key}

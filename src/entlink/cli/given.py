@@ -40,7 +40,7 @@ class _NamedFile(io.BufferedReader):
         self._name = name
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         return self._name
 
 

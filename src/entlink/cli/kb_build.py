@@ -164,9 +164,7 @@ def _index(arguments: Namespace) -> None:
 
     _check_exists(arguments.kb)
     with progress(quiet=arguments.quiet) as report:
-        card = reindex(
-            Path(arguments.kb), memory=arguments.memory, processes=arguments.processes, progress=report
-        )
+        card = reindex(Path(arguments.kb), memory=arguments.memory, processes=arguments.processes, progress=report)
     if not arguments.quiet:
         say(f"{arguments.kb}: {number_of(card.keys, 'name')} indexed")
 
@@ -220,10 +218,15 @@ def _configure_export(parser: Parser) -> None:
 
 
 def _export(arguments: Namespace) -> None:
+    from entlink.cli.sink import file_to_write
+    from entlink.errors import InputError
     from entlink.kb.transfer import export
 
+    target = file_to_write(arguments.output)
+    if target.exists() and not target.is_file():
+        raise InputError(f"{arguments.output}: not a file that can be replaced. Name another")
     with progress(quiet=arguments.quiet, patience=1.0) as report:
-        count = export(arguments.kb, arguments.output, progress=report)
+        count = export(arguments.kb, target, progress=report)
     if not arguments.quiet:
         say(f"{arguments.output}: {number_of(count, 'line')} written")
 
@@ -244,8 +247,8 @@ COMMANDS = {
         "WikiExtractor or ZESHEL folders, or SKOS vocabularies. A build that was interrupted goes on where it "
         "stopped when the same command is run again.",
         (
-            "entlink kb build samples/products.csv -o shop.kb",
-            "entlink kb build samples/products.csv -o shop.kb --columns types=category --language en --replace",
+            "entlink kb build samples/products.csv -o products.kb",
+            "entlink kb build samples/products.csv -o products.kb --columns types=category --language en --replace",
         ),
     ),
     "kb index": Command(

@@ -23,9 +23,7 @@ _NAMES_SHOWN = 20
 
 def _configure_info(parser: Parser) -> None:
     options.kb_argument(parser)
-    parser.add_argument(
-        "--verify", action="store_true", help="check the database and the checksums of all files"
-    )
+    parser.add_argument("--verify", action="store_true", help="check the database and the checksums of all files")
     options.as_json(parser)
 
 
@@ -109,8 +107,7 @@ def _version_lines(versions: list[Version]) -> list[str]:
     if len(versions) < 2 and not any(version.valid_from or version.valid_to for version in versions):
         return []
     rows = [
-        (f"{version.valid_from or '…'} to {version.valid_to or '…'}", version.entity.title)
-        for version in versions
+        (f"{version.valid_from or '…'} to {version.valid_to or '…'}", version.entity.title) for version in versions
     ]
     return ["versions:", *columns(rows, "  ")]
 
@@ -130,11 +127,14 @@ def _name_lines(shown: Profile) -> list[str]:
 def _configure_search(parser: Parser) -> None:
     options.kb_argument(parser)
     parser.add_argument("text", metavar="TEXT", type=values.text, help="a name, or how it begins")
+    parser.add_argument("--limit", metavar="N", type=values.whole, default=20, help="at most so many (default: 20)")
     parser.add_argument(
-        "--limit", metavar="N", type=values.whole, default=20, help="at most so many (default: 20)"
-    )
-    parser.add_argument(
-        "--type", metavar="T", action="append", default=[], type=values.text, help="only of this type; can be repeated"
+        "--type",
+        metavar="T",
+        action="append",
+        default=[],
+        type=values.text,
+        help="only of this type; can be repeated",
     )
     options.as_json(parser)
 

@@ -41,9 +41,7 @@ def machine(parser: Parser) -> None:
 
 def table(parser: Parser) -> None:
     """How to read sources."""
-    parser.add_argument(
-        "--format", metavar="F", help="format of the sources (default: told from name and content)"
-    )
+    parser.add_argument("--format", metavar="F", help="format of the sources (default: told from name and content)")
     parser.add_argument(
         "--columns",
         metavar="FIELD=COLUMN,…",
@@ -94,9 +92,7 @@ def make_linker(arguments: Namespace, mentions: str = "detect") -> Linker:
     if detector and mentions == "given":
         arguments.parser.error("--case and --min-link-probability do nothing with --mentions given")
     nil = {} if arguments.nil_threshold is None else {"threshold": arguments.nil_threshold}
-    config = msgspec.structs.replace(
-        config, detector={**config.detector, **detector}, nil={**config.nil, **nil}
-    )
+    config = msgspec.structs.replace(config, detector={**config.detector, **detector}, nil={**config.nil, **nil})
     return load(
         arguments.kb,
         config=config,

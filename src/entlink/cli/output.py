@@ -6,10 +6,22 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+# One sign for one, so that offsets hold; a text must not be able to steer the terminal.
+_SIGNS = (
+    {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n\r"}
+    | dict.fromkeys(range(0x7F, 0xA0), 0xFFFD)
+    | {ord("\r"): ord(" ")}
+)
+
 
 def say(*lines: str) -> None:
-    """Lines on stdout."""
-    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    """Lines on stdout, for people."""
+    sys.stdout.write("".join(f"{printable(line)}\n" for line in lines))
+
+
+def printable(text: str) -> str:
+    """The text with signs in place of its control characters, as many as there were."""
+    return text if text.isprintable() else text.translate(_SIGNS)
 
 
 def note(message: str) -> None:

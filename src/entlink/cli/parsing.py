@@ -33,8 +33,7 @@ class Formatter(argparse.HelpFormatter):
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         paragraphs = text.split("\n\n")
         return "\n\n".join(
-            part if "\n  " in part else super(Formatter, self)._fill_text(part, width, indent)
-            for part in paragraphs
+            part if "\n  " in part else super(Formatter, self)._fill_text(part, width, indent) for part in paragraphs
         )
 
 
@@ -42,12 +41,10 @@ class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line."""
 
     def __init__(self, prog: str, description: str, epilog: str) -> None:
-        super().__init__(
-            prog, description=description, epilog=epilog, formatter_class=Formatter, allow_abbrev=False
-        )
+        super().__init__(prog, description=description, epilog=epilog, formatter_class=Formatter, allow_abbrev=False)
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"entlink: error: {message}. See `{self.prog} --help`\n")
+        self.exit(2, f"entlink: error: {message} (see `{self.prog} --help`)\n")
 
     def parse(self, words: Sequence[str]) -> Namespace:
         """Options may stand anywhere among the arguments; after `--` everything is an argument."""
@@ -65,7 +62,9 @@ def group_parser(group: str = "") -> Parser:
     """The parser of `entlink` itself, or of a group such as `kb`: it knows the commands but not their modules."""
     if group:
         prefix = f"{group} "
-        own = {name.removeprefix(prefix): entry.summary for name, entry in CATALOGUE.items() if name.startswith(prefix)}
+        own = {
+            name.removeprefix(prefix): entry.summary for name, entry in CATALOGUE.items() if name.startswith(prefix)
+        }
         first = next(name for name in CATALOGUE if name.startswith(prefix))
         epilog = _examples([f"entlink {first} --help", *FIRST_STEPS[:1]])
         description = f"{GROUPS[group].capitalize()}."
@@ -82,9 +81,7 @@ def group_parser(group: str = "") -> Parser:
 
 
 def _list_commands(parser: Parser, own: dict[str, str]) -> None:
-    commands = parser.add_subparsers(
-        title="commands", metavar="COMMAND", parser_class=argparse.ArgumentParser, required=True
-    )
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=argparse.ArgumentParser)
     for name, summary in own.items():
         commands.add_parser(name, help=summary, add_help=False)
 

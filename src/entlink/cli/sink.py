@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 from entlink.cli.output import write_bytes
 from entlink.errors import InputError
@@ -19,11 +19,7 @@ def sink(output: str | None) -> Iterator[Write]:
     if output is None or output == "-":
         yield write_bytes
         return
-    target = Path(output).resolve()
-    if not target.parent.is_dir():
-        raise InputError(f"{output}: there is no folder {target.parent}. Make it first, or name another")
-    if target.is_dir():
-        raise InputError(f"{output}: this is a folder. Name a file")
+    target = file_to_write(output)
     if target.exists() and not target.is_file():
         with target.open("wb") as file:  # a pipe or device cannot be renamed to
             yield file.write
@@ -37,6 +33,16 @@ def sink(output: str | None) -> Iterator[Write]:
         partial.unlink(missing_ok=True)
 
 
+def file_to_write(output: str) -> Path:
+    """The file that a name means; an error when no file can be written there."""
+    target = Path(output).resolve()
+    if not target.parent.is_dir():
+        raise InputError(f"{output}: there is no folder {target.parent}. Make it first, or name another")
+    if target.is_dir():
+        raise InputError(f"{output}: this is a folder. Name a file")
+    return target
+
+
 def _opened(path: Path, suffix: str) -> IO[bytes]:
     """The file, compressed if its final name says so."""
     import bz2
@@ -44,7 +50,7 @@ def _opened(path: Path, suffix: str) -> IO[bytes]:
     import lzma
 
     if suffix == ".gz":
-        return gzip.open(path, "wb")
+        return cast("IO[bytes]", gzip.open(path, "wb"))
     if suffix == ".bz2":
         return bz2.open(path, "wb")
     if suffix == ".xz":

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 from typing import Any, NamedTuple
 
 import duckdb
 
-from entlink.errors import EntlinkError
+from entlink.errors import EntlinkError, InputError
 
 Progress = Callable[[str, float, float], None]  # what is being done, done so far, total
 DEFAULT_MEMORY = "2GB"
@@ -73,7 +75,8 @@ def _run_pool(
     done: Callable[[int], None],
 ) -> None:
     """Keep at most two tasks a process under way, so that a long stream of chunks is never all in memory."""
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+    context = get_context("spawn")
+    with ProcessPoolExecutor(processes, mp_context=context, initializer=_end_with_parent) as pool:
         running: set[Future[None]] = set()
         try:
             for path, arguments in pending:
@@ -82,9 +85,21 @@ def _run_pool(
                     running = _reap(running, done)
             while running:
                 running = _reap(running, done)
-        except BaseException:
+        except BaseException as problem:
             pool.shutdown(wait=False, cancel_futures=True)
+            if isinstance(problem, BrokenProcessPool):
+                raise EntlinkError(
+                    "a process of the pool was ended from outside, most likely for want of memory. "
+                    "Use fewer with --processes, or less with --memory"
+                ) from problem
             raise
+
+
+def _end_with_parent() -> None:
+    """A worker of a killed build must not go on writing files beside the build that takes it up again."""
+    parent = parent_process()
+    if parent is not None:
+        Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
 
 
 def _reap(running: set[Future[None]], done: Callable[[int], None]) -> set[Future[None]]:
@@ -109,7 +124,7 @@ def sql(
     spill = folder / "spill"
     connection = duckdb.connect()
     try:
-        connection.execute(f"SET memory_limit = '{memory}'")
+        _limit(connection, memory)
         connection.execute("SET temp_directory = ?", [str(spill)])
         connection.execute("SET preserve_insertion_order = false")
         if threads:
@@ -119,8 +134,17 @@ def sql(
         raise EntlinkError(
             f"out of memory at the limit of {memory} ({problem}). Give more with --memory"
         ) from problem
+    except duckdb.Error as problem:
+        raise EntlinkError(f"{folder}: a step on the counts failed: {problem}") from problem
     finally:
         connection.close()
+
+
+def _limit(connection: duckdb.DuckDBPyConnection, memory: str) -> None:
+    try:
+        connection.execute("SET memory_limit = ?", [memory])
+    except duckdb.Error as problem:
+        raise InputError(f"{memory!r} is not an amount of memory such as 512MB or 2GB") from problem
 
 
 def literal(path: Path | str) -> str:

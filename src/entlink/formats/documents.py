@@ -93,7 +93,7 @@ def decode_document(line: bytes, *, file: str = "", line_number: int = 0) -> Doc
 
 
 def encode_document(document: Document, *, candidates: bool = False) -> bytes:
-    """The document as one line without its end; `candidates` says whether each link's are written too."""
+    """The document as one line without its end; `candidates` adds each link's, and how sure its detector was."""
     frame = _frame_to_write(document)
     row = DocumentRow(
         id=document.id,
@@ -274,11 +274,11 @@ def _link_row(link: Link, frame: Frame, candidates: bool) -> LinkRow:
     row = LinkRow(start, end, mention.text, link.entity, link.title, score, link.nil_type, turn)
     if mention.type is not None:
         row.type = mention.type
-    if mention.score is not None:
-        row.mention_score = round(mention.score, SCORE_DECIMALS)
     if link.calibrated:
         row.calibrated = True
     if candidates:
+        if mention.score is not None:
+            row.mention_score = round(mention.score, SCORE_DECIMALS)
         row.candidates = [_candidate_row(candidate) for candidate in link.candidates]
     return row
 

@@ -100,24 +100,31 @@ class _Shard:
             self.trie.mmap(str(folder / f"keys-{number:02}.trie"))
             self._at, self._bin = self._groups(folder, number)
         except (OSError, RuntimeError, TypeError) as problem:
-            raise DamagedError(
-                f"{folder}: alias index shard {number} cannot be read ({problem}). "
-                "Run `entlink kb index` to make it anew"
-            ) from problem
+            raise _damaged(folder, f"shard {number} cannot be read ({problem})") from problem
+        self._folder = folder
+        if self._at is not None and len(self._at) != len(self.trie):
+            raise _damaged(folder, f"shard {number} has {len(self.trie)} keys but {len(self._at)} places")
 
     @staticmethod
-    def _groups(folder: Path, number: int) -> tuple[memoryview, memoryview]:
+    def _groups(folder: Path, number: int) -> tuple[memoryview | None, memoryview]:
         at = folder / f"groups-{number:02}.at"
         if not at.exists() and not (folder / COMPLETE).exists():
-            return memoryview(b""), memoryview(b"")  # while it is being built there are only keys
+            return None, memoryview(b"")  # while it is being built there are only keys
         return _mapped(at).cast("Q"), _mapped(folder / f"groups-{number:02}.bin")
 
     def blob(self, key: str) -> bytes | None:
         number = self.trie.get(key)
-        if number is None:
+        if number is None or self._at is None:
             return None
         start, length = divmod(self._at[number], LENGTH_LIMIT)
-        return bytes(self._bin[start : start + length])
+        blob = bytes(self._bin[start : start + length])
+        if len(blob) != length:
+            raise _damaged(self._folder, f"what {key!r} means is cut off")
+        return blob
+
+
+def _damaged(folder: Path, problem: str) -> DamagedError:
+    return DamagedError(f"{folder}: the alias index is damaged: {problem}. Run `entlink kb index` to make it anew")
 
 
 def _mapped(path: Path) -> memoryview:

@@ -232,6 +232,7 @@ def move_into_place(work: Path, target: Path) -> None:
     What the build no longer needs goes only after the move, so that a kill just before it loses nothing.
     """
     if target.exists():
+        shutil.rmtree(_replaced(target), ignore_errors=True)  # half removed by a replacement that was killed
         target.rename(_replaced(target))
     work.rename(target)
     shutil.rmtree(_replaced(target), ignore_errors=True)

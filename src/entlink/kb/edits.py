@@ -13,6 +13,7 @@ from entlink.documents import Entity
 from entlink.errors import ExistsError, InputError, NotFoundError
 from entlink.kb.folding import key_of
 from entlink.kb.ingest import add_version
+from entlink.kb.names import tidy
 from entlink.kb.store import Store
 from entlink.kb.writing import (
     delete_entity,
@@ -22,6 +23,7 @@ from entlink.kb.writing import (
     transaction,
     write_lock,
 )
+from entlink.sources.fields import FieldError, check_texts
 from entlink.sources.page import Page
 
 _ROWS_A_TRANSACTION = 1_000
@@ -72,9 +74,10 @@ def _add_one(store: Store, connection: sqlite3.Connection, page: Page, weight: i
         own = _added_weight(store) if weight is None else weight
         key = insert_entity(connection, page.entity, page.valid_from, page.valid_to, own)
     elif dated and not replace:
-        add_version(store, connection, key, page)
+        _add_version(store, connection, key, page)
     elif replace:
-        replace_current(connection, key, page.entity, page.valid_from, page.valid_to)
+        valid_from, valid_to = (page.valid_from, page.valid_to) if dated else store.period(key)
+        replace_current(connection, key, page.entity, valid_from, valid_to)
         if weight is not None:
             connection.execute("UPDATE entities SET weight = ? WHERE key = ?", (weight, key))
     else:
@@ -83,6 +86,17 @@ def _add_one(store: Store, connection: sqlite3.Connection, page: Page, weight: i
             "--replace changes it; a valid_from date adds a version"
         )
     record_edit(connection, key, "put")
+
+
+def _add_version(store: Store, connection: sqlite3.Connection, key: int, page: Page) -> None:
+    try:
+        add_version(store, connection, key, page)
+    except sqlite3.IntegrityError:
+        since = page.valid_from or "the beginning"
+        raise ExistsError(
+            f"{store.folder}: the entity {page.entity.id!r} has a version from {since} already. "
+            "Give another valid_from; --replace changes the latest version"
+        ) from None
 
 
 def remove(folder: str | Path, identifiers: Iterable[str]) -> int:
@@ -112,13 +126,13 @@ def block(folder: str | Path, surface: str, *, case_sensitive: bool = False) -> 
 def unrule(folder: str | Path, surface: str) -> int:
     """Forget the pins and blocks on a surface; returns how many there were."""
     with open_for_writing(folder) as store, transaction(store) as connection:
-        return connection.execute("DELETE FROM rules WHERE surface = ?", (surface,)).rowcount
+        return connection.execute("DELETE FROM rules WHERE surface = ?", (tidy(surface),)).rowcount
 
 
 def _set_rule(connection: sqlite3.Connection, surface: str, entity: int | None, *, case_sensitive: bool) -> None:
     if not key_of(surface):
         raise InputError("an empty surface can be neither pinned nor blocked")
-    connection.execute("INSERT OR REPLACE INTO rules VALUES (?, ?, ?)", (surface, int(case_sensitive), entity))
+    connection.execute("INSERT OR REPLACE INTO rules VALUES (?, ?, ?)", (tidy(surface), int(case_sensitive), entity))
 
 
 def sync(folder: str | Path, pages: Iterable[Page], *, delete: bool = False) -> SyncReport:
@@ -151,7 +165,7 @@ def _sync_one(store: Store, connection: sqlite3.Connection, page: Page, report: 
     if key is None:
         _add_one(store, connection, page, None, replace=False)
         report.added += 1
-    elif store.entity(key) == page.entity:
+    elif store.entity(key) == page.entity and (page.valid_from, page.valid_to) in ((None, None), store.period(key)):
         report.unchanged += 1
     else:
         _add_one(store, connection, page, None, replace=True)
@@ -181,8 +195,13 @@ def _batches(pages: Iterable[Page]) -> Iterator[list[Page]]:
 def _check(entity: Entity) -> None:
     if not entity.id or not entity.title.strip():
         raise InputError(f"an entity needs an id and a title, got id {entity.id!r} and title {entity.title!r}")
-    if "\0" in entity.id or "\0" in entity.title:
-        raise InputError(f"entity {entity.id!r}: NUL characters are not allowed in ids and titles")
+    try:
+        check_texts(msgspec.structs.asdict(entity))
+        msgspec.json.encode(entity)
+    except FieldError as problem:
+        raise InputError(f"entity {entity.id!r}: {problem}") from problem
+    except UnicodeEncodeError as problem:
+        raise InputError(f"entity {entity.id!r}: a text of it is not valid Unicode ({problem.reason})") from problem
 
 
 def _required(store: Store, identifier: str) -> int:

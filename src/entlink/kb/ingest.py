@@ -13,7 +13,7 @@ import msgspec
 
 from entlink.engine.local import Progress
 from entlink.errors import SourceError
-from entlink.kb.names import tidy
+from entlink.kb.names import LONGEST_NAME, tidy
 from entlink.kb.staging import write_rows
 from entlink.kb.store import Store
 from entlink.kb.writing import insert_entity, insert_version, replace_current, set_meta, transaction
@@ -139,5 +139,5 @@ def _staged_links(chunk: list[Page]) -> Iterator[StagedLink]:
             for anchor in paragraph.links:
                 counted[tidy(paragraph.text[anchor.start : anchor.end]), anchor.target] += 1
         for (surface, target), count in counted.items():
-            if surface:
+            if 0 < len(surface) <= LONGEST_NAME:
                 yield StagedLink(page.entity.id, surface, target, count)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from entlink.errors import DamagedError, NotFoundError
+from entlink.errors import DamagedError, InputError, NotFoundError
 from entlink.kb.alias_index import COMPLETE, AliasIndex
-from entlink.kb.aliases import AliasTable, Meaning, PriorWeights
+from entlink.kb.aliases import AliasEntry, AliasTable, Meaning, PriorWeights
 from entlink.kb.folding import key_of
 from entlink.kb.names import NameSource
 from entlink.kb.overlay import OVERLAY_CAP, Overlay
@@ -48,13 +49,17 @@ class KnowledgeBase:
         weights: PriorWeights = PriorWeights(),
         normalisation: Normalisation = Normalisation(),
     ) -> None:
-        self.folder, self.date = folder, date
+        self.folder, self.date = folder, _in_full(date)
         self._weights, self._normalisation = weights, normalisation
         self._store = Store(folder)
         self._types: dict[str, tuple[str, ...]] = {}
         self._index_name = ""
         self._seen_version = -1
-        self.refresh()
+        try:
+            self.refresh()
+        except BaseException:
+            self.close()
+            raise
 
     @classmethod
     def open(cls, folder: str | Path, **settings: object) -> KnowledgeBase:
@@ -84,13 +89,25 @@ class KnowledgeBase:
         self._seen_version = version
         self._store.forget()
         self._types.clear()
-        if self._store.meta("index") != self._index_name:
-            self._open_index()
-        self._overlay.refresh(self._store)
+        self._take_in()
         self.names.forget()
         if len(self._overlay.changed) > OVERLAY_CAP:
             self._warn_of_size()
         return True
+
+    def _take_in(self) -> None:
+        """Index and edits of one state of the store: an index made meanwhile has taken edits in."""
+        while True:
+            try:
+                with self._store.snapshot():
+                    if self._store.meta("index") != self._index_name:
+                        self._open_index()
+                    self._overlay.refresh(self._store)
+                return
+            except DamagedError:
+                if self._store.meta("index") == self._index_name:
+                    raise
+                # Another process made a new index and removed this one before it could be opened.
 
     def _warn_of_size(self) -> None:
         import logging
@@ -124,7 +141,8 @@ class KnowledgeBase:
     # Entities
 
     def __len__(self) -> int:
-        return self._store.count()
+        """How many entities there are; as of a date, how many existed then."""
+        return self._store.count() if self.date is None else sum(1 for _ in self)
 
     def __iter__(self) -> Iterator[Entity]:
         """Every entity, in the order it came in; as of a date, those that existed then."""
@@ -202,14 +220,24 @@ class KnowledgeBase:
         total = meaning.total
         return [
             NameOf(
-                *self.head(entry.entity),
+                id,
+                title,
                 entry.support / total if total else 0.0,
                 entry.support,
                 NameSource(entry.sources).words(),
                 meaning.tier,
             )
-            for entry in meaning.entries
+            for entry, id, title in self.bearers(meaning)
         ]
+
+    def bearers(self, meaning: Meaning, limit: int | None = None) -> Iterator[tuple[AliasEntry, str, str]]:
+        """The first entries of a meaning, each with the entity's id and title.
+
+        An entity that another process removes while this one is at work is left out.
+        """
+        for entry in meaning.entries[:limit]:
+            if self._store.head(entry.entity) is not None:
+                yield entry, *self.head(entry.entity)
 
     def scanner(self, *, plurals: bool = True) -> Scanner:
         """A scanner for the names of this knowledge base, fresh ones included; the same until it is reindexed."""
@@ -250,5 +278,21 @@ class KnowledgeBase:
 
 
 def _shards(index: Path) -> int:
-    """Counted from the files: reading the card would need a JSON parser at start-up."""
-    return sum(1 for _ in index.glob("keys-*.trie"))
+    """From the index's card, in which it is the first field: a JSON parser would slow the start."""
+    shards = re.search(rb'"shards":\s*([1-9]\d*)', (index / COMPLETE).read_bytes())
+    if shards is None:
+        raise DamagedError(f"{index}: {COMPLETE} is cut off. Run `entlink kb index {index.parent}` to make it anew")
+    return int(shards[1])
+
+
+def _in_full(date: str | None) -> str | None:
+    """A year or month stands for its first day; what is no date is an error."""
+    if date is None:
+        return None
+    from entlink.sources.fields import FieldError, moment
+
+    try:
+        moment(date)
+    except FieldError as problem:
+        raise InputError(f"the date {date!r} is not an ISO date such as 2020-05-01") from problem
+    return date + "-01-01"[3 * date.count("-") :] if len(date) < len("YYYY-MM-DD") else date

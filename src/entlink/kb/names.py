@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from entlink.documents import Entity
 
+LONGEST_NAME = 10_000  # characters; what is longer is a text that stands in the wrong field
 _PARENTHESIS = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
 
 
@@ -36,14 +37,18 @@ def without_parenthesis(title: str) -> str | None:
 
 
 def given_names(entity: Entity) -> Iterator[tuple[str, NameSource]]:
-    """The entity's title, its title without parenthesis, and its aliases."""
-    yield tidy(entity.title), NameSource.TITLE
-    stripped = without_parenthesis(entity.title)
+    """The entity's title, its title without parenthesis, and its aliases, as far as they are of a name's length."""
+    return (named for named in _given(entity) if 0 < len(named[0]) <= LONGEST_NAME)
+
+
+def _given(entity: Entity) -> Iterator[tuple[str, NameSource]]:
+    title = tidy(entity.title)
+    yield title, NameSource.TITLE
+    stripped = without_parenthesis(title)
     if stripped:
-        yield tidy(stripped), NameSource.STRIPPED
+        yield stripped, NameSource.STRIPPED
     for alias in entity.aliases:
-        if alias := tidy(alias):
-            yield alias, NameSource.ALIAS
+        yield tidy(alias), NameSource.ALIAS
 
 
 def tidy(surface: str) -> str:

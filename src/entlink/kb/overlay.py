@@ -58,7 +58,10 @@ class Overlay:
             self._drop(key, entity)
         self.changed.add(entity)
         versions = store.versions(entity)
-        (self.removed.discard if versions else self.removed.add)(entity)
+        if versions:
+            self.removed.discard(entity)
+        else:
+            self.removed.add(entity)
         weight = store.weight(entity)
         forms: dict[str, NameSource] = {}
         for number, version in enumerate(versions):

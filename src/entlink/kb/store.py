@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -61,6 +62,15 @@ class Store:
 
     def close(self) -> None:
         self.connection.close()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Everything read inside is of one state of the database, whatever others commit."""
+        self.connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self.connection.execute("COMMIT")
 
     def data_version(self) -> int:
         """A number that changes when another connection has committed."""
@@ -149,14 +159,22 @@ class Store:
 
     def removed_keys(self) -> set[int]:
         """Keys that were given once and have no entity any more: the gaps among those that have one."""
+        given = self.connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'entities'").fetchone()
+        last = int(given[0]) if given else 0
         gaps: set[int] = set()
+        if self.count() == last:
+            return gaps
         before = 0
         for (key,) in self.connection.execute("SELECT key FROM entities ORDER BY key"):
             gaps.update(range(before + 1, key))
             before = key
-        last = self.connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'entities'").fetchone()
-        gaps.update(range(before + 1, (last[0] if last else before) + 1))
+        gaps.update(range(before + 1, last + 1))
         return gaps
+
+    def period(self, key: int) -> tuple[str | None, str | None]:
+        """From when to when the current version of an entity holds."""
+        current = self._current(key)
+        return (current.valid_from, current.valid_to) if current else (None, None)
 
     def weight(self, key: int) -> int:
         row = self.connection.execute("SELECT weight FROM entities WHERE key = ?", (key,)).fetchone()

@@ -35,7 +35,7 @@ class Tour:
         piped = f"echo {shlex.quote(text)} | " if text else ""
         self.console.print(f"[green]$ {piped}entlink {shown}[/green]", soft_wrap=True)
         sys.stdout.flush()
-        command = [str(Path(sys.executable).with_name("entlink")), *map(str, words)]
+        command = [str(Path(sys.executable).with_name("entlink")), *map(_relative, words)]
         finished = subprocess.run(command, input=text, text=True, check=False)
         if finished.returncode:
             raise SystemExit(finished.returncode)
@@ -70,14 +70,15 @@ def main() -> None:
     tour.run("link", kb, "--view", text=NEW_NAME)
     tour.say("7. What things were called in 2015")
     tour.run("link", kb, "--view", "--as-of", "2015-06-01", text="Swaziland lies between Mozambique and South Africa.")
-    tour.say("What to try next")
+    tour.say("What to try next (entlink is in .venv/bin)")
     where = _relative(kb)
     tour.console.print(
-        f"  entlink kb show {where} mercury-planet        everything about one entity\n"
-        f"  entlink kb pin {where} Mercury freddie-mercury   from now on, always him\n"
-        f"  entlink link {where} samples/article.zh.txt     the Chinese pages\n"
+        f"  entlink kb show {where} mercury-planet            everything about one entity\n"
+        f"  entlink kb pin {where} Mercury freddie-mercury    from now on, always him\n"
+        f"  entlink link {where} samples/article.zh.txt       a text in Chinese\n"
         f"  entlink kb build samples/products.csv -o shop.kb && entlink link shop.kb samples/chat.txt\n"
-        "  and your own table: entlink kb build MY.csv -o my.kb (see README.md)"
+        "  and your own table: entlink kb build MY.csv -o my.kb (see README.md)",
+        soft_wrap=True,
     )
 
 

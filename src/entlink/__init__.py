@@ -1,56 +1,25 @@
 """entlink links mentions in text to the entities of your own knowledge base.
 
-    import entlink
+import entlink
 
-    linker = entlink.load("my.kb")
-    for link in linker.link("Mercury is the smallest planet.").links:
-        link.mention.text, link.title, link.score
-
-Names are imported when first used, so that the command line answers at once.
+linker = entlink.load("my.kb")
+for link in linker.link("Mercury is the smallest planet.").links:
+    link.mention.text, link.title, link.score
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from entlink.config import LinkerConfig
+from entlink.documents import Candidate, Document, Entity, GoldLink, Image, Link, Mention, Span, Turn
+from entlink.errors import EntlinkError
+from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.linker import Linker, load
 from entlink.version import __version__
 
 if TYPE_CHECKING:
-    from entlink.config import LinkerConfig
-    from entlink.documents import (
-        Candidate,
-        Document,
-        Entity,
-        GoldLink,
-        Image,
-        Link,
-        Mention,
-        Span,
-        Turn,
-    )
-    from entlink.errors import EntlinkError
     from entlink.kb.build import BuildOptions, build
-    from entlink.kb.knowledge_base import KnowledgeBase
-    from entlink.linker import Linker, load
-
-_HOMES = {
-    "BuildOptions": "kb.build",
-    "Candidate": "documents",
-    "Document": "documents",
-    "EntlinkError": "errors",
-    "Entity": "documents",
-    "GoldLink": "documents",
-    "Image": "documents",
-    "KnowledgeBase": "kb.knowledge_base",
-    "Link": "documents",
-    "Linker": "linker",
-    "LinkerConfig": "config",
-    "Mention": "documents",
-    "Span": "documents",
-    "Turn": "documents",
-    "build": "kb.build",
-    "load": "linker",
-}
 
 __all__ = [
     "BuildOptions",
@@ -74,14 +43,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'entlink' has no attribute {name!r}")
-    from importlib import import_module
+    """Building is imported when first used: it brings DuckDB, which linking does not need."""
+    if name in ("BuildOptions", "build"):
+        from entlink.kb import build as module
 
-    value = getattr(import_module(f"entlink.{home}"), name)
-    globals()[name] = value
-    return value
+        return getattr(module, name)
+    raise AttributeError(f"module 'entlink' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

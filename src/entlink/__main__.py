@@ -4,6 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from entlink.cli import main
+from entlink_cli import main
 
 sys.exit(main())

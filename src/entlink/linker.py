@@ -82,21 +82,19 @@ class Linker:
         return explain(self, document, span)
 
     def candidates(self, document: Document, mentions: Sequence[Mention]) -> list[Sequence[Candidate]]:
-        """Each mention's candidates, from the first retriever that has any, of the wanted types."""
+        """Each mention's candidates, from the first retriever that has any, less those not of the wanted types."""
         found: list[Sequence[Candidate]] = [()] * len(mentions)
         missing = list(range(len(mentions)))
         for retriever in self.retrievers:
             question = Question(document, [mentions[number] for number in missing])
             for number, candidates in zip(missing, retriever.retrieve([question])[0], strict=True):
-                found[number] = self._of_types(candidates)
+                found[number] = candidates
             missing = [number for number in missing if not found[number]]
             if not missing:
                 break
-        return found
+        return [self._of_types(candidates) for candidates in found] if self.types else found
 
     def _of_types(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-        if not self.types:
-            return candidates
         return [one for one in candidates if self.types.intersection(self.kb.types(one.entity))]
 
     def _link_batch(self, documents: list[Document]) -> list[Document]:

@@ -109,7 +109,7 @@ _TOY: list[dict[str, Any]] = [
 def toy_kb(folder: str | Path) -> Path:
     """Build `toy.kb` in the folder, anew if it is there: a dozen entities for tests and examples.
 
-    Mercury and Paris mean three things each; 北京 is Chinese; Eswatini was Swaziland before 2018-04-19.
+    Mercury means two things and Paris three; 北京 is Chinese; Eswatini was Swaziland before 2018-04-19.
     """
     from entlink.kb.build import BuildOptions, build
 

@@ -68,9 +68,7 @@ class Frame:
     def _turn(self, turn: int | UnsetType, field: str) -> Span:
         count = len(self._turns)
         if turn is UNSET:
-            raise self._place.error(
-                f"field {field}.turn is missing", f"Say which of the {count} turns, from 0"
-            )
+            raise self._place.error(f"field {field}.turn is missing", f"Say which of the {count} turns, from 0")
         if not self._turns:
             raise self._place.error(f"field {field}.turn is given, but there are no turns", "Leave it out")
         if not 0 <= turn < count:
@@ -102,7 +100,6 @@ def check_mentions(document: Document, place: Place | None = None) -> None:
     for (start, end), (next_start, next_end) in pairwise(spans):
         if next_start < end:
             problem = (
-                f"the mentions {start}-{end} and {next_start}-{next_end} overlap; "
-                f"the text has {size} characters"
+                f"the mentions {start}-{end} and {next_start}-{next_end} overlap; the text has {size} characters"
             )
             raise place.span_error(document.id, problem, "Keep one of them")

@@ -33,9 +33,7 @@ def open_input(source: Input) -> Iterator[BinaryIO]:
         yield source
 
 
-def input_lines(
-    file: BinaryIO, name: str, fail: Callable[[SourceError], None]
-) -> Iterator[tuple[int, bytes]]:
+def input_lines(file: BinaryIO, name: str, fail: Callable[[SourceError], None]) -> Iterator[tuple[int, bytes]]:
     """The lines that are not blank, numbered from 1, without a byte order mark.
 
     Where the data cannot be read on, `fail` is told; if it returns, the lines end there.

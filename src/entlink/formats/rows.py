@@ -13,9 +13,7 @@ from entlink.documents import SCHEMA_VERSION
 Offset = Annotated[int, Meta(extra_json_schema={"minimum": 0})]
 OptionalText = str | None | UnsetType
 TurnIndex = (
-    Annotated[
-        int, Meta(description="of a conversation: which turn, from 0", extra_json_schema={"minimum": 0})
-    ]
+    Annotated[int, Meta(description="of a conversation: which turn, from 0", extra_json_schema={"minimum": 0})]
     | UnsetType
 )
 

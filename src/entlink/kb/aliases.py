@@ -173,9 +173,19 @@ class AliasTable:
         version = self._store.version_at(entity, self._date)
         if version is None:
             return 0
+        given = sum({source for name, source in given_names(version.entity) if name == surface})
         if stored & _ANCHOR:
-            return stored
-        return sum({source for name, source in given_names(version.entity) if name == surface})
+            return 0 if not given and self._is_name_to_come(surface, entity, self._date) else stored
+        return given
+
+    def _is_name_to_come(self, surface: str, entity: int, date: str) -> bool:
+        """Whether the entity is called so only by versions that begin after the date."""
+        begins = [
+            version.valid_from or ""
+            for version in self._store.versions(entity)
+            if any(name == surface for name, _ in given_names(version.entity))
+        ]
+        return bool(begins) and min(begins) > date
 
     def _given_weight(self, sources: int) -> int:
         if sources & _TITLE:

@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 
 from entlink.engine.local import DEFAULT_MEMORY, Progress, default_processes, ignore_progress
-from entlink.errors import ExistsError, InputError, NotFoundError
+from entlink.errors import ExistsError, InputError
 from entlink.kb.checksums import checksum, checksums
 from entlink.kb.counts import BASE, LinkTotals, write_link_counts, write_occurrences
 from entlink.kb.index import make_index
@@ -92,7 +92,7 @@ def check_target(target: Path, *, replace: bool) -> None:
 
 def _open(source: str | Path, options: BuildOptions) -> Source:
     if not Path(source).exists():
-        raise NotFoundError(f"{source}: no such file or folder")
+        raise InputError(f"{source}: no such file or folder")
     return open_source(
         source,
         format=options.format,
@@ -237,7 +237,7 @@ def move_into_place(work: Path, target: Path) -> None:
     work.rename(target)
     shutil.rmtree(_replaced(target), ignore_errors=True)
     shutil.rmtree(target / "staging", ignore_errors=True)
-    (target / "plan.json").unlink()
+    (target / "plan.json").unlink(missing_ok=True)
 
 
 def _replaced(target: Path) -> Path:

@@ -22,13 +22,17 @@ SPACELESS = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U0001b000-\U0001b16f\U00020000-\U000323af"
 )
 # "C++" and "F#" are other names than "C" and "F": these signs belong to the word they end.
-_WORD_END = r"(?:[+#]+(?![^\W_]))?"
+_WORD_END = r"(?:[+#]++(?![^\W_]))?"
 _ASCII_TOKEN = re.compile(rf"([a-z0-9]+{_WORD_END})")
 _PLAIN_TOKEN = re.compile(rf"([^\W_]+{_WORD_END})")  # where there are neither marks nor spaceless scripts
 _SPACELESS = re.compile(f"[{SPACELESS}]")
 _plain: set[str] = set()  # characters seen that are neither marks nor spaceless
-# What NFKC may join with the character before it: combining marks and conjoining Hangul.
-_CLUSTER_TAIL_HANGUL = "\u1160-\u11ff\ud7b0-\ud7fb"
+# What NFKC may join with the character before it, beside combining marks: Hangul vowels and finals, conjoining,
+# compatible or of half width, and the half-width sound marks of Kana.
+_CLUSTER_TAIL = (
+    "\u1160-\u11ff\ud7b0-\ud7fb\u3133\u3135\u3136\u313a-\u313f\u314f-\u3164\u3167-\u316d\u316f\u3170\u3182\u3183"
+    "\u3187-\u318e\uff9e-\uffa0\uffa3\uffa5\uffa6\uffaa-\uffaf\uffc2-\uffc7\uffca-\uffcf\uffd2-\uffd7\uffda-\uffdc"
+)
 
 
 class Folded(NamedTuple):
@@ -119,12 +123,13 @@ def _fold_characters(text: str) -> tuple[str, list[int] | None]:
     if unicodedata.is_normalized("NFKC", text):
         folded = text.casefold()
         # Folding maps every character to one or more, so an equal length means one to one.
-        if len(folded) == len(text):
+        if len(folded) == len(text) and (folded == text or unicodedata.is_normalized("NFKC", folded)):
             return folded, None
     pieces: list[str] = []
     places: list[int] = []
     for start, end in _clusters(text):
-        piece = unicodedata.normalize("NFKC", text[start:end]).casefold()
+        # Case folding may take a letter apart and leave its marks in another order.
+        piece = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text[start:end]).casefold())
         pieces.append(piece)
         if end - start == len(piece):
             places.extend(range(start, end))
@@ -158,12 +163,12 @@ def _token() -> re.Pattern[str]:
 
     letter = rf"[^\W_{SPACELESS}]"
     # Runs of letters first, marks between them: one class with both is three times slower.
-    word = rf"(?:{letter}+|[{MARKS}]+)(?:[{MARKS}]+{letter}*)*{_WORD_END}"
-    return re.compile(rf"{word}|[{SPACELESS}][{MARKS}]*")
+    word = rf"{letter}+(?:[{MARKS}]+{letter}*)*(?:[+#]++(?!{letter}))?"
+    return re.compile(rf"{word}|(?=\w)[{SPACELESS}][{MARKS}]*")
 
 
 @lru_cache(maxsize=1)
 def _cluster() -> re.Pattern[str]:
     from entlink.kb.marks import MARKS
 
-    return re.compile(rf"[\x00-\x7f]+(?![{MARKS}{_CLUSTER_TAIL_HANGUL}])|[\s\S][{MARKS}{_CLUSTER_TAIL_HANGUL}]*")
+    return re.compile(rf"[\x00-\x7f]+(?![{MARKS}{_CLUSTER_TAIL}])|[\s\S][{MARKS}{_CLUSTER_TAIL}]*")

@@ -113,12 +113,12 @@ def reindex(
     progress: Progress = ignore_progress,
 ) -> IndexCard:
     """Fold the edits since the last index into a new one; readers go over to it by themselves."""
-    with write_lock(folder):
-        store = Store(folder, writable=True)
-        try:
+    store = Store(folder, writable=True)
+    try:
+        with write_lock(folder):
             return _reindex(store, memory, processes or default_processes(), progress)
-        finally:
-            store.close()
+    finally:
+        store.close()
 
 
 def _reindex(store: Store, memory: str, processes: int, progress: Progress) -> IndexCard:

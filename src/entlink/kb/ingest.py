@@ -25,6 +25,9 @@ CHUNK_PAGES = 20_000
 CHUNK_CHARACTERS = 16_000_000  # pages may be whole articles: a chunk is held in memory
 
 
+PROBLEMS_KEPT = 100  # messages; the rest are only counted
+
+
 class StagedLink(msgspec.Struct):
     """How often a surface links to a target in one chunk; `o` is the id of the linking entity."""
 
@@ -59,7 +62,7 @@ def ingest(store: Store, sources: Sequence[Source], links: Path, progress: Progr
             progress("reading", before + source.position(), total)
         checkpoint.read.append(checkpoint.records)
         checkpoint.skipped.append(source.skipped + checkpoint.duplicates)
-        checkpoint.problems += source.problems
+        checkpoint.problems += source.problems[: PROBLEMS_KEPT - len(checkpoint.problems)]
         checkpoint.source, checkpoint.records, checkpoint.duplicates = number + 1, 0, 0
         with transaction(store) as connection:
             set_meta(connection, "checkpoint", msgspec.json.encode(checkpoint).decode())
@@ -99,7 +102,8 @@ def _ingest_chunk(
                 if not skip:
                     raise problem from None
                 checkpoint.duplicates += 1
-                checkpoint.problems.append(str(problem))
+                if len(checkpoint.problems) < PROBLEMS_KEPT:
+                    checkpoint.problems.append(str(problem))
         write_rows(_staged_links(chunk), links / f"links-{checkpoint.chunks:06}.jsonl")
         checkpoint.records += len(chunk)
         checkpoint.chunks += 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,7 +42,8 @@ def count_occurrences(
 
 def count_chunk(passages: list[Passage], index: Path, shards: int, path: Path) -> None:
     """Write the unlinked occurrences in some passages as rows of the alias index."""
-    scanner = Scanner(AliasIndex(index, shards))
+    stamp = (index / "keys-00.trie").stat()
+    scanner = _scanner(index, shards, stamp.st_ino, stamp.st_mtime_ns)
     counted: Counter[str] = Counter()
     for text, links in passages:
         starts = [start for start, _ in links]
@@ -52,6 +54,12 @@ def count_chunk(passages: list[Passage], index: Path, shards: int, path: Path) -
     for surface, count in counted.items():
         tidied[tidy(surface)] += count
     write_rows((row(surface, UNLINKED, count, 0) for surface, count in sorted(tidied.items())), path)
+
+
+@lru_cache(maxsize=1)
+def _scanner(index: Path, shards: int, inode: int, made: int) -> Scanner:
+    """A process counts many chunks: what its scanner has learned of the words serves them all."""
+    return Scanner(AliasIndex(index, shards))
 
 
 def _linked(start: int, end: int, starts: list[int], links: tuple[tuple[int, int], ...]) -> bool:
@@ -82,4 +90,15 @@ def _passages(page: Page) -> Iterator[Passage]:
     if not page.paragraphs and page.entity.description:
         yield page.entity.description, ()
     for paragraph in page.paragraphs:
-        yield paragraph.text, tuple(sorted((link.start, link.end) for link in paragraph.links))
+        yield paragraph.text, _joined(sorted((link.start, link.end) for link in paragraph.links))
+
+
+def _joined(links: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Links that overlap as one, since a source may nest them."""
+    joined: list[tuple[int, int]] = []
+    for start, end in links:
+        if joined and start < joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return tuple(joined)

@@ -14,15 +14,14 @@ from typing import Literal, Protocol, TypeAlias
 import marisa_trie
 
 from entlink.kb.alias_index import MAX_KEY, AliasIndex
-from entlink.kb.folding import SPACELESS, Folded, fold
+from entlink.kb.folding import SPACELESS, Folded, first_token, fold
 
 Match = tuple[int, int]  # start and end in the text; what stands there is, folded, a known key
 Beginning: TypeAlias = "marisa_trie.Trie | Literal[True] | None"
 
 _CACHED_TOKENS = 100_000
-_FOLLOWERS = 300  # keys a token may begin for its followers to be remembered at first sight
-_HOT = 200  # sightings after which they are remembered all the same …
-_HOT_FOLLOWERS = 50_000  # … up to so many keys
+_WARM = 16  # sightings of a token after which the words that follow it in keys are worth remembering
+_KEYS_A_SIGHTING = 4  # how many keys to go through for that: listing them must not cost more than it saves
 _PIECE = 1_000_000  # characters folded at once: a text of any length needs no more memory than this
 _BREAKS = ("\n\n", "\n", " ")
 _PLURAL_ENDINGS = ("s", "es")
@@ -51,6 +50,7 @@ class Scanner:
         self._beginnings: dict[str, Beginning] = {}
         self._followers: dict[str, frozenset[str]] = {}
         self._heat: Counter[str] = Counter()
+        self._plural_names: set[str] = set()
 
     def matches(self, text: str) -> list[Match]:
         """Every match, by start and then by length, at word ends (anywhere in spaceless scripts)."""
@@ -88,19 +88,23 @@ class Scanner:
     def _begins(self, token: str) -> Beginning:
         """What keys begin with this token: none (None), it alone (True), or those of a trie."""
         if len(self._beginnings) >= _CACHED_TOKENS:
-            self._beginnings.clear()
-            self._followers.clear()
-            self._heat.clear()
+            self._forget()
+        if self._plurals and self._is_plural_of_key(token):
+            self._plural_names.add(token)
         trie = self._index.shard_trie(token)
         longer = trie.iterkeys(token)
         first = next(longer, None)
         beginning: Beginning = trie
         if first is None or (first == token and next(longer, None) is None):
-            beginning = True if first or self._is_plural_of_key(trie, token) else None
-        elif token < _FIRST_SPACELESS:
-            self._remember(trie, token, _FOLLOWERS)
+            beginning = True if first or token in self._plural_names else None
         self._beginnings[token] = beginning
         return beginning
+
+    def _forget(self) -> None:
+        self._beginnings.clear()
+        self._followers.clear()
+        self._heat.clear()
+        self._plural_names.clear()
 
     def _remember(self, trie: marisa_trie.Trie, token: str, limit: int) -> None:
         """Note which words follow the token in a key, unless there are more keys than `limit`."""
@@ -109,32 +113,34 @@ class Scanner:
         for key in islice(trie.iterkeys(token + " "), limit):
             left -= 1
             word, _, more = key[len(token) + 1 :].partition(" ")
-            words.add(word)
+            words.add(word if word.isascii() else first_token(word))
             if self._plurals and not more:
                 words.update(word + ending for ending in _PLURAL_ENDINGS)
         if left:
-            if token in trie or self._is_plural_of_key(trie, token):
+            if token in trie or token in self._plural_names:
                 words.add(ITSELF)
             self._followers[token] = frozenset(words)
 
-    def _is_plural_of_key(self, trie: marisa_trie.Trie, token: str) -> bool:
-        return self._plurals and any(_is_plural(token, -n) and token[:-n] in trie for n in (1, 2))
+    def _is_plural_of_key(self, token: str) -> bool:
+        for ending in _PLURAL_ENDINGS:
+            singular = token.removesuffix(ending)
+            if _SHORTEST_STEM <= len(singular) < len(token) and singular in self._index.shard_trie(singular):
+                return True
+        return False
 
     def _search(self, trie: marisa_trie.Trie, folded: Folded, position: int, found: list[Match]) -> None:
         """Ask the trie which keys begin at a token."""
         token, start = folded.tokens[position], folded.at[position]
         if token not in self._followers and token < _FIRST_SPACELESS:
-            self._heat[token] += 1
-            if self._heat[token] == _HOT:
-                self._remember(trie, token, _HOT_FOLLOWERS)
+            heat = self._heat[token] = self._heat[token] + 1
+            if heat >= _WARM and heat & (heat - 1) == 0:  # again at each power of two, with more patience
+                self._remember(trie, token, heat * _KEYS_A_SIGHTING)
         keys = trie.prefixes(folded.key[start : start + MAX_KEY])
-        if not keys:
-            return
-        beyond = len(keys[-1]) - len(token)
-        if beyond > 0:
-            self._place(folded, position, keys, found)
-        elif beyond == 0 or (self._plurals and _is_plural(token, beyond)):
+        longest = len(keys[-1]) if keys else 0
+        if longest == len(token) or token in self._plural_names:
             found.append((folded.starts[position], folded.ends[position]))
+        if longest > len(token):
+            self._place(folded, position, keys, found)
 
     def _place(self, folded: Folded, position: int, keys: list[str], found: list[Match]) -> None:
         """Turn keys that begin at a token into matches, dropping those that end inside a word."""
@@ -172,11 +178,6 @@ def _pieces(text: str) -> Iterator[tuple[int, int]]:
             end = next((place for place in places if place > 0), end)
         yield start, min(end, len(text))
         start = end
-
-
-def _is_plural(token: str, beyond: int) -> bool:
-    """Whether the last `-beyond` characters are an ending, and enough stands before them."""
-    return token[beyond:] in _PLURAL_ENDINGS and len(token) + beyond >= _SHORTEST_STEM
 
 
 def _ends_plural(folded: Folded, last: int, end: int) -> bool:

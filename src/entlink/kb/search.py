@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 from entlink.errors import InputError
 from entlink.kb.folding import key_of
 from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.kb.neighbours import near_keys
 
 Match = Literal["identifier", "name", "beginning", "spelling"]
 _KEYS_LOOKED_AT = 2_000
@@ -63,9 +64,7 @@ def _beginning(kb: KnowledgeBase, text: str, key: str) -> Iterator[Found]:
 
 
 def _near(kb: KnowledgeBase, text: str, key: str) -> Iterator[Found]:
-    from entlink.candidates.edit_distance import EditDistanceRetriever
-
-    return _bearers(kb, (other for other, _ in EditDistanceRetriever(kb).near(key)), "spelling")
+    return _bearers(kb, (other for other, _ in near_keys(kb, key)), "spelling")
 
 
 def _chained(*streams: Iterable[str]) -> Iterator[str]:

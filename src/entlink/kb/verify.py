@@ -42,7 +42,7 @@ def _database_problems(store: Store) -> Iterator[str]:
     try:
         for (line,) in store.connection.execute("PRAGMA quick_check(5)").fetchall():
             if line != "ok":
-                yield f"{DATABASE}: {line}"
+                yield f"{DATABASE}: {' '.join(line.split())}"
     except sqlite3.DatabaseError as problem:
         yield f"{DATABASE}: {problem}"
 

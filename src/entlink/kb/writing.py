@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
@@ -30,20 +30,19 @@ def write_lock(folder: Path) -> Iterator[None]:
 
 def create_store(folder: Path) -> None:
     """An empty store in the folder."""
-    connection = sqlite3.connect(folder / DATABASE, isolation_level=None)
-    with connection:
+    with _told(folder), closing(sqlite3.connect(folder / DATABASE, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("BEGIN")
         for statement in statements(_script("schema.sql")):
             connection.execute(statement)
         connection.execute("INSERT INTO meta VALUES ('store_version', ?)", (str(STORE_VERSION),))
         connection.execute("COMMIT")
-    connection.close()
 
 
 def create_indexes(store: Store) -> None:
-    for statement in statements(_script("indexes.sql")):
-        store.connection.execute(statement)
+    with _told(store.folder):
+        for statement in statements(_script("indexes.sql")):
+            store.connection.execute(statement)
 
 
 def _script(name: str) -> str:
@@ -70,6 +69,15 @@ def transaction(store: Store) -> Iterator[sqlite3.Connection]:
         if isinstance(problem, sqlite3.OperationalError):
             raise _explained(problem, store.folder) from problem
         raise
+
+
+@contextmanager
+def _told(folder: Path) -> Iterator[None]:
+    """Outside of a transaction too, a full disk is told in words."""
+    try:
+        yield
+    except sqlite3.OperationalError as problem:
+        raise _explained(problem, folder) from problem
 
 
 def _explained(problem: sqlite3.OperationalError, folder: Path) -> EntlinkError:

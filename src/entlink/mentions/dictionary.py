@@ -17,6 +17,8 @@ CasePolicy = Literal["exact", "smart", "fold"]
 _CACHED_VERDICTS = 200_000
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _SENTENCE_END = re.compile(r"\w{4,}[.!?;:][\"'”’)\]]*\s|[。！？；：，、]")
+_ENOUGH_UNLINKED = 5  # occurrences: a name that fewer texts hold, unlinked, is not thereby one that nobody links
+_FEWEST_OCCURRENCES = 20  # to call a word common: a small table's few descriptions tell nothing
 _TIER_SCORES = {
     Tier.EXACT: 1.0,
     Tier.UNICODE: 0.95,
@@ -51,8 +53,8 @@ class DictionaryDetector:
 
     A surface's score is P(link|m) where the texts were counted and hold links, else how exactly it is
     written as a name. `min_link_probability` is the threshold on the former; for a knowledge base without
-    links, a single word that more than `common` of its texts hold, at least a tenth of the time in lower
-    case, counts as a common word.
+    links, a single word that occurs more than `common` times a text (and twenty times in all), at least a tenth
+    of the time in lower case, counts as a common word.
     """
 
     def __init__(
@@ -133,7 +135,8 @@ class DictionaryDetector:
 
     def _by_counts(self, surface: str, meaning: Meaning) -> Verdict:
         probability = meaning.link_probability() if self._has_links else None
-        if probability is not None and self._texts:
+        never_linked = not meaning.linked and meaning.unlinked < _ENOUGH_UNLINKED
+        if probability is not None and self._texts and not never_linked:
             if probability < self.min_link_probability:
                 return Verdict(probability, Reason.RARELY_LINKED, probability)
             return Verdict(probability, None, probability)
@@ -149,7 +152,7 @@ class DictionaryDetector:
         forms = self.kb.occurrences(surface)
         total = sum(forms.values())
         lower = forms.get(surface.lower(), 0)
-        return total / self._texts if lower * 10 >= total else 0.0
+        return total / self._texts if total >= _FEWEST_OCCURRENCES and lower * 10 >= total else 0.0
 
     def _case_fits(self, surface: str, meaning: Meaning) -> bool:
         if self.case == "fold" or meaning.tier <= Tier.UNICODE:

@@ -106,9 +106,7 @@ class ColumnMapping:
         """The column for each field, of those present; id and title must be among them."""
         there = set(present)
         chosen = {field: column for field, column in self.explicit.items() if column in there}
-        by_name = {column.casefold(): column for column in reversed(present)} | {
-            name: name for name in present
-        }
+        by_name = {column.casefold(): column for column in reversed(present)} | {name: name for name in present}
         taken = set(chosen.values())
         for field, names in DEFAULT_COLUMNS.items():
             if field in self.explicit:
@@ -179,9 +177,7 @@ class RowPlan:
             if field in converts
         ]
         self._identifiers = [
-            (field.removeprefix(EXTERNAL), column)
-            for field, column in chosen.items()
-            if field.startswith(EXTERNAL)
+            (field.removeprefix(EXTERNAL), column) for field, column in chosen.items() if field.startswith(EXTERNAL)
         ]
         self._dated = "valid_from" in chosen or "valid_to" in chosen
 

@@ -37,13 +37,9 @@ class Format(Record, frozen=True):
 
 
 _ALL = (
-    Format(
-        "jsonl", "JSON Lines, an object a line", (".jsonl", ".ndjson", ".json"), "tables:read_jsonl", True
-    ),
+    Format("jsonl", "JSON Lines, an object a line", (".jsonl", ".ndjson", ".json"), "tables:read_jsonl", True),
     Format("csv", "comma-separated values with a header", (".csv",), "tables:read_csv", True),
-    Format(
-        "tsv", "tab-separated values with a header, no quoting", (".tsv", ".tab"), "tables:read_tsv", True
-    ),
+    Format("tsv", "tab-separated values with a header, no quoting", (".tsv", ".tab"), "tables:read_tsv", True),
     Format("parquet", "Apache Parquet", (".parquet", ".pq"), "parquet:read", True),
     Format("articles", "JSON Lines of articles with paragraphs and links", (), "articles:read"),
     Format(

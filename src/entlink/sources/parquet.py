@@ -80,9 +80,7 @@ def _expression(column: str, kind: str) -> str:
     return f"CAST({quoted} AS VARCHAR)" if kind.startswith(_READ_AS_TEXT) and not is_list else quoted
 
 
-def _pages(
-    connection: duckdb.DuckDBPyConnection, plan: _Plan, total: int, reading: Reading
-) -> Iterator[Page]:
+def _pages(connection: duckdb.DuckDBPyConnection, plan: _Plan, total: int, reading: Reading) -> Iterator[Page]:
     (path,) = reading.files
     size = path.stat().st_size
     done = 0

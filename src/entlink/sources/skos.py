@@ -174,9 +174,7 @@ def _best(statements: list[Statement], names: tuple[str, ...], language: str | N
     return min(found, key=lambda each: _preference(each, names, language), default=None)
 
 
-def _preference(
-    statement: Statement, names: tuple[str, ...], language: str | None
-) -> tuple[int, int, str, str]:
+def _preference(statement: Statement, names: tuple[str, ...], language: str | None) -> tuple[int, int, str, str]:
     tag = (statement.language or "").lower()
     asked = (language or "en").lower()
     wanted = [asked, asked.partition("-")[0], "en", ""]

@@ -44,9 +44,7 @@ class _Plans:
         """A mapped column may be absent from some rows, but one that no row has is a mistake."""
         if self._first is not None and self._unseen:
             error = missing_column(min(self._unseen), self._first)
-            raise SourceError(
-                f"in all of the file {error.problem} in the first record", str(path), hint=error.hint
-            )
+            raise SourceError(f"in all of the file {error.problem} in the first record", str(path), hint=error.hint)
 
 
 def read_jsonl(reading: Reading) -> Iterator[Page]:

@@ -104,9 +104,7 @@ def _elements(path: Path, reading: Reading) -> Iterator[_Element]:
             element = _Element(number, line)
         elif element is None:
             if line:
-                error = error or SourceError(
-                    "the line stands outside of any <doc>", str(path), f"line {number}"
-                )
+                error = error or SourceError("the line stands outside of any <doc>", str(path), f"line {number}")
                 reading.fail(error)
             continue
         elif line == _CLOSE:

@@ -1,0 +1,54 @@
+"""Every command with the module it lives in and the line that help shows for it."""
+
+from __future__ import annotations
+
+
+class Entry:
+    """Where a command lives, and what it does in a few words."""
+
+    def __init__(self, module: str, summary: str) -> None:
+        self.module, self.summary = module, summary
+
+
+CATALOGUE: dict[str, Entry] = {
+    "link": Entry("link", "link the names in texts, conversations or documents"),
+    "explain": Entry("explain", "say why a span of a text was or was not linked"),
+    "stages": Entry("stages", "list the stages a linker can be made of"),
+    "kb build": Entry("kb_build", "build a knowledge base from tables, articles or vocabularies"),
+    "kb index": Entry("kb_build", "fold the edits since the last index into a new one"),
+    "kb merge": Entry("kb_build", "merge knowledge bases into a new one"),
+    "kb export": Entry("kb_build", "write all entities as JSON lines"),
+    "kb upgrade": Entry("kb_build", "bring a knowledge base of an older release up to this one"),
+    "kb info": Entry("kb_look", "count what is in a knowledge base, and check its files"),
+    "kb show": Entry("kb_look", "show an entity with its versions and names"),
+    "kb search": Entry("kb_look", "find entities by name, beginning or spelling"),
+    "kb aliases": Entry("kb_look", "show what a name may mean, and how likely"),
+    "kb rules": Entry("kb_look", "list pins and blocks"),
+    "kb add": Entry("kb_change", "add an entity, or those of a table"),
+    "kb remove": Entry("kb_change", "remove entities"),
+    "kb sync": Entry("kb_change", "bring a knowledge base in line with a table"),
+    "kb pin": Entry("kb_change", "make a name always mean one entity"),
+    "kb block": Entry("kb_change", "make a name never be linked"),
+    "kb unpin": Entry("kb_change", "lift the pins and blocks on a name"),
+}
+
+GROUPS: dict[str, str] = {"kb": "make, look into and change knowledge bases"}
+
+EXIT_CODES: dict[int, str] = {
+    0: "done",
+    1: "another error, such as a full disk",
+    2: "wrong usage",
+    3: "an input, record or argument is wrong",
+    4: "the knowledge base: missing, damaged, of another version, or no such entity",
+    5: "another process is writing to the knowledge base",
+    6: "an optional part is not installed",
+    130: "interrupted",
+    141: "whoever read the output stopped reading",
+}
+
+ABOUT = "Link mentions in text, conversations and captions to the entities of your own knowledge base."
+FIRST_STEPS = (
+    "entlink kb build samples/products.csv -o shop.kb",
+    "entlink link shop.kb samples/chat.txt",
+    "entlink explain shop.kb 'Is the Heron waterproof?' --surface Heron",
+)

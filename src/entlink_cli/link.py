@@ -1,0 +1,201 @@
+"""`entlink link`: documents in, linked documents out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from entlink_cli import options
+from entlink_cli.output import note, number_of, say
+from entlink_cli.parsing import Command
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from entlink.documents import Document
+    from entlink.errors import EntlinkError
+    from entlink.explain import Explanation
+    from entlink.linker import Linker
+    from entlink_cli.given import Given
+    from entlink_cli.parsing import Namespace, Parser
+    from entlink_cli.sink import Write
+
+    Emit = Callable[[Write], None]
+
+_PROBLEMS_SHOWN = 5
+_PATIENCE = 2.0
+
+
+def _configure(parser: Parser) -> None:
+    options.kb_argument(parser)
+    parser.add_argument(
+        "file", metavar="FILE", nargs="?", help="a file, plain or compressed; without it, or with -, stdin"
+    )
+    parser.add_argument("-o", "--output", metavar="OUT", help="write documents as JSON lines to this file")
+    parser.add_argument(
+        "--input",
+        choices=("auto", "text", "markdown", "html", "jsonl"),
+        default="auto",
+        help="what the file holds (default: told from its name, and from a first { for JSON lines)",
+    )
+    parser.add_argument(
+        "--mentions",
+        choices=("detect", "given"),
+        default="detect",
+        help="find names (default), or link only the spans that the documents give",
+    )
+    options.linking(parser)
+    parser.add_argument("--candidates", action="store_true", help="write each link's candidates too")
+    parser.add_argument("--view", action="store_true", help="show the reading view also where it is no terminal")
+    parser.add_argument("--explain", action="store_true", help="say of every name why it was or was not linked")
+    parser.add_argument(
+        "--on-error",
+        choices=("stop", "skip"),
+        default="stop",
+        help="at a bad document: stop (default), or leave it out and tell",
+    )
+    options.as_json(parser, "write JSON lines also to a terminal, and for --explain")
+
+
+def _link(arguments: Namespace) -> None:
+    from entlink_cli.given import open_given
+    from entlink_cli.progress import progress
+    from entlink_cli.sink import sink
+
+    linker = options.make_linker(arguments, arguments.mentions)
+    problems, tally = _Problems(), _Tally()
+    if arguments.file is None and sys.stdin.isatty():
+        note("reading from the terminal; Ctrl-D ends the text")
+    with (
+        open_given(arguments.file, arguments.input) as given,
+        sink(arguments.output) as write,
+        progress(patience=_PATIENCE, quiet=not given.size or _is_shown(arguments)) as report,
+    ):
+        if given.markup and arguments.mentions == "given":
+            arguments.parser.error("--mentions given needs documents with mentions, as JSON lines")
+        for document, emit in _results(arguments, linker, given, problems):
+            emit(write)
+            tally.count(document)
+            report("linking", given.position(), given.size)
+    problems.tell_rest()
+    if arguments.output and arguments.output != "-":
+        note(f"{arguments.output}: {tally}")
+
+
+def _is_shown(arguments: Namespace) -> bool:
+    """Whether people read the result, so that a bar would get in its way."""
+    for_people = arguments.explain or arguments.view or sys.stdout.isatty()
+    return bool(for_people and not arguments.json and not arguments.output)
+
+
+def _results(
+    arguments: Namespace, linker: Linker, given: Given, problems: _Problems
+) -> Iterator[tuple[Document, Emit]]:
+    """Each document linked, with what writes it."""
+    if arguments.explain:
+        for explanation in _explained(arguments, linker, given, problems):
+            yield explanation.document, _explanation_emitter(arguments, explanation)
+    else:
+        for document in _linked(arguments, linker, given, problems):
+            yield document, _document_emitter(arguments, document)
+
+
+def _linked(arguments: Namespace, linker: Linker, given: Given, problems: _Problems) -> Iterator[Document]:
+    from entlink.formats.documents import read_documents
+    from entlink.formats.texts import read_text, restore, visible
+
+    if given.markup is None:
+        yield from linker.link_all(read_documents(given.file, on_error=arguments.on_error, on_problem=problems.tell))
+    else:
+        document = read_text(given.file, given.markup)
+        seen, aligned = visible(document)
+        yield restore(linker.link(seen), document.text, aligned)
+
+
+def _explained(arguments: Namespace, linker: Linker, given: Given, problems: _Problems) -> Iterator[Explanation]:
+    from entlink.formats.documents import read_documents
+    from entlink.formats.texts import read_text, visible
+    from entlink_cli.explanations import restored
+
+    if given.markup is None:
+        for document in read_documents(given.file, on_error=arguments.on_error, on_problem=problems.tell):
+            yield linker.explain(document)
+    else:
+        document = read_text(given.file, given.markup)
+        seen, aligned = visible(document)
+        yield restored(linker.explain(seen), document.text, aligned)
+
+
+def _document_emitter(arguments: Namespace, document: Document) -> Emit:
+    def emit(write: Write) -> None:
+        if _is_shown(arguments):
+            from entlink_cli.reading_view import show
+
+            show(document)
+        else:
+            from entlink.formats.documents import encode_document
+
+            write(encode_document(document, candidates=arguments.candidates) + b"\n")
+
+    return emit
+
+
+def _explanation_emitter(arguments: Namespace, explanation: Explanation) -> Emit:
+    def emit(write: Write) -> None:
+        from entlink_cli.explanations import encode_explanation, explanation_lines
+
+        if _is_shown(arguments):
+            say(f"document {explanation.document.id}", *explanation_lines(explanation), "")
+        else:
+            write(encode_explanation(explanation) + b"\n")
+
+    return emit
+
+
+class _Tally:
+    """What was done, for the last line."""
+
+    def __init__(self) -> None:
+        self.documents = self.links = self.nils = 0
+
+    def count(self, document: Document) -> None:
+        nils = sum(link.is_nil for link in document.links)
+        self.documents += 1
+        self.links += len(document.links) - nils
+        self.nils += nils
+
+    def __str__(self) -> str:
+        return f"{number_of(self.documents, 'document')}, {number_of(self.links, 'link')}, {self.nils:,} NIL"
+
+
+class _Problems:
+    """Tells of the first documents left out, and of the others how many they are."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def tell(self, problem: EntlinkError) -> None:
+        self.count += 1
+        if self.count <= _PROBLEMS_SHOWN:
+            note(f"skipped: {problem}")
+
+    def tell_rest(self) -> None:
+        if self.count > _PROBLEMS_SHOWN:
+            note(f"skipped: {self.count - _PROBLEMS_SHOWN:,} more, {self.count:,} in all")
+
+
+COMMANDS = {
+    "link": Command(
+        _link,
+        _configure,
+        "Link the names in a text (plain, Markdown or HTML) or in documents and conversations (JSON lines, see "
+        "docs/document-format.md). A terminal shows the text with its links; a file or pipe gets JSON lines.",
+        (
+            "entlink link shop.kb samples/chat.txt",
+            "entlink link shop.kb samples/conversations.jsonl -o linked.jsonl --candidates",
+            "entlink link shop.kb samples/chat.txt --explain",
+            "entlink link shop.kb - --json --type kitchen < samples/chat.txt",
+        ),
+    ),
+}

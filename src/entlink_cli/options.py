@@ -1,0 +1,105 @@
+"""Options that several commands have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from entlink_cli import values
+
+if TYPE_CHECKING:
+    from argparse import _ArgumentGroup
+
+    from entlink.linker import Linker
+    from entlink_cli.parsing import Namespace, Parser
+
+_DETECTOR_SETTINGS = ("case", "min_link_probability")
+
+
+def kb_argument(parser: Parser) -> None:
+    parser.add_argument("kb", metavar="NAME.kb", help="the folder of the knowledge base")
+
+
+def as_json(parser: Parser, what: str = "print JSON") -> None:
+    parser.add_argument("--json", action="store_true", help=what)
+
+
+def as_of(parser: Parser) -> None:
+    parser.add_argument("--as-of", metavar="DATE", type=values.date, help="what held on this ISO date, not now")
+
+
+def quiet(parser: Parser) -> None:
+    parser.add_argument("--quiet", action="store_true", help="no progress bar and no summary")
+
+
+def machine(parser: Parser) -> None:
+    """How much of the machine to use."""
+    parser.add_argument(
+        "--memory", metavar="SIZE", type=values.memory, default="2GB", help="memory for sorting (default: 2GB)"
+    )
+    parser.add_argument(
+        "--processes", metavar="N", type=values.whole, help="processes (default: the cores, at most 8)"
+    )
+
+
+def table(parser: Parser | _ArgumentGroup) -> None:
+    """How to read sources."""
+    parser.add_argument("--format", metavar="F", help="format of the sources (default: told from name and content)")
+    parser.add_argument(
+        "--columns",
+        metavar="FIELD=COLUMN,…",
+        type=values.column_pairs,
+        default={},
+        help="which column of a table is which field, such as id=sku,title=name",
+    )
+
+
+def linking(parser: Parser) -> None:
+    """How to link."""
+    as_of(parser)
+    parser.add_argument(
+        "--type",
+        metavar="T",
+        action="append",
+        default=[],
+        type=values.text,
+        help="only entities of this type; can be repeated",
+    )
+    parser.add_argument("--min-score", metavar="S", type=values.share, help="leave out links that score less")
+    parser.add_argument("--config", metavar="FILE", help="a TOML file that says which stages to use")
+    parser.add_argument(
+        "--case",
+        choices=("exact", "smart", "fold"),
+        help="whether case must be as in the name: always, for acronyms (default), or never",
+    )
+    parser.add_argument(
+        "--min-link-probability",
+        metavar="P",
+        type=values.share,
+        help="leave alone names that are linked less often in the texts of the knowledge base",
+    )
+    parser.add_argument(
+        "--nil-threshold", metavar="T", type=values.share, help="NIL when the best candidate scores less"
+    )
+
+
+def make_linker(arguments: Namespace, mentions: str = "detect") -> Linker:
+    """The linker that the options of `linking` describe."""
+    import msgspec
+
+    from entlink.config import LinkerConfig, read_config
+    from entlink.linker import load
+
+    config = read_config(arguments.config) if arguments.config else LinkerConfig()
+    detector = {name: value for name in _DETECTOR_SETTINGS if (value := getattr(arguments, name)) is not None}
+    if detector and mentions == "given":
+        arguments.parser.error("--case and --min-link-probability do nothing with --mentions given")
+    nil = {} if arguments.nil_threshold is None else {"threshold": arguments.nil_threshold}
+    config = msgspec.structs.replace(config, detector={**config.detector, **detector}, nil={**config.nil, **nil})
+    return load(
+        arguments.kb,
+        config=config,
+        as_of=arguments.as_of,
+        mentions=None if mentions == "detect" else mentions,
+        types=arguments.type,
+        min_score=arguments.min_score,
+    )

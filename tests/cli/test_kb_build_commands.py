@@ -1,0 +1,143 @@
+"""`entlink kb build`, `index`, `merge`, `export` and `upgrade` end to end."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from entlink.kb.build import SUFFIX
+
+PEOPLE = [{"id": 1, "name": "Ann Able", "type": "person"}, {"id": 2, "name": "Bob Baker", "type": "person"}]
+
+
+@pytest.fixture
+def people(tmp_path, write_lines):
+    return write_lines(tmp_path / "people.jsonl", PEOPLE)
+
+
+def test_build_tells_what_it_made_and_what_to_try(run, articles, tmp_path):
+    target = tmp_path / "a.kb"
+    done = run("kb", "build", articles, "-o", target)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith(f"{target} built in ")
+    assert "  entities  6\n" in done.out
+    assert "  links     10 to entities, 1 to none\n" in done.out
+    assert f"  entlink link {target} FILE" in done.out
+    assert run("kb", "info", target, "--json").json["command"] == f"entlink kb build {articles} -o {target}"
+
+
+def test_build_as_json_and_quietly(run, people, tmp_path):
+    manifest = run("kb", "build", people, "-o", tmp_path / "a.kb", "--json").json
+    assert (manifest["entities"], manifest["sources"][0]["name"]) == (2, "people.jsonl")
+    assert run("kb", "build", people, "-o", tmp_path / "b.kb", "--quiet").out == ""
+
+
+def test_build_with_named_columns(run, tmp_path):
+    table = tmp_path / "goods.csv"
+    table.write_text("sku,name,brand\nA1,Lamp,Acorn\n")
+    words = ["--columns", "id=sku,title=name,aliases=brand", "--language", "en", "--no-text-counts"]
+    assert run("kb", "build", table, "-o", tmp_path / "goods.kb", *words).code == 0
+    shown = run("kb", "show", tmp_path / "goods.kb", "A1", "--json").json
+    assert shown["entity"] == {"id": "A1", "title": "Lamp", "aliases": ["Acorn"], "language": "en"}
+
+
+def test_build_skips_and_tells(run, tmp_path, write_lines):
+    rows = [*PEOPLE, *({"id": number} for number in range(10, 17))]
+    table = write_lines(tmp_path / "bad.jsonl", rows)
+    stopped = run("kb", "build", table, "-o", tmp_path / "a.kb")
+    assert stopped.code == 3
+    assert f"{table}, line 3" in stopped.err
+    done = run("kb", "build", table, "-o", tmp_path / "a.kb", "--on-error", "skip")
+    assert done.code == 0
+    assert "  skipped   7 records\n" in done.out
+    assert done.out.count(f"    {table}, line ") == 5
+
+
+def test_build_does_not_overwrite_unasked(run, people, tmp_path):
+    target = tmp_path / "a.kb"
+    assert run("kb", "build", people, "-o", target).code == 0
+    again = run("kb", "build", people, "-o", target)
+    assert (again.code, "is there already. --replace" in again.err) == (4, True)
+    assert run("kb", "build", people, "-o", target, "--replace").code == 0
+
+
+def test_build_of_bad_names(run, people, tmp_path):
+    assert run("kb", "build", people, "-o", tmp_path / "a").code == 3
+    unknown = run("kb", "build", people, "-o", tmp_path / "a.kb", "--format", "jsnl")
+    assert (unknown.code, "Did you mean 'jsonl'" in unknown.err) == (3, True)
+    assert run("kb", "build", tmp_path / "none.csv", "-o", tmp_path / "a.kb").code in (3, 4)
+
+
+def test_a_killed_build_goes_on(run, tmp_path, write_lines):
+    rows = ({"id": number, "title": f"Name {number} of {number % 97}"} for number in range(25_000))
+    table = write_lines(tmp_path / "many.jsonl", rows)
+    target = tmp_path / "many.kb"
+    words = ["kb", "build", str(table), "-o", str(target), "--processes", "1"]
+    process = subprocess.Popen([sys.executable, "-m", "entlink", *words], stderr=subprocess.PIPE)
+    plan = target.with_name(target.name + SUFFIX) / "plan.json"
+    deadline = time.monotonic() + 30
+    while not plan.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert told.endswith(b"keeps what was done; the same command goes on from there\nentlink: interrupted\n")
+    done = run(*words)
+    assert (done.code, done.err) == (0, "entlink: resuming the build that was interrupted\n")
+    assert "  entities  25,000\n" in done.out
+
+
+def test_index_folds_edits_in(run, own):
+    assert run("kb", "add", own, "--id", "moon", "--title", "Moon").code == 0
+    assert run("kb", "info", own, "--json").json["pending_edits"] == 1
+    done = run("kb", "index", own)
+    assert (done.code, done.out.endswith(" names indexed\n")) == (0, True)
+    assert run("kb", "info", own, "--json", "--verify").json["pending_edits"] == 0
+    assert run("link", own, stdin=b"The Moon").json["links"][0]["entity"] == "moon"
+
+
+def test_merge(run, toy, people, tmp_path):
+    other, out = tmp_path / "people.kb", tmp_path / "both.kb"
+    run("kb", "build", people, "-o", other)
+    done = run("kb", "merge", toy, other, "-o", out)
+    assert done.code == 0
+    assert "  entities  8\n" in done.out
+    assert run("kb", "show", out, "Ann Able").code == run("kb", "show", out, "Sun").code == 0
+    assert run("kb", "info", out, "--verify").code == 0
+
+
+def test_merge_with_a_conflict(run, toy, tmp_path, write_lines):
+    other, out = tmp_path / "other.kb", tmp_path / "both.kb"
+    run("kb", "build", write_lines(tmp_path / "one.jsonl", [{"id": "sun", "title": "The Sun (paper)"}]), "-o", other)
+    stopped = run("kb", "merge", toy, other, "-o", out)
+    assert (stopped.code, "--on-conflict first or last" in stopped.err) == (3, True)
+    assert run("kb", "merge", toy, other, "-o", out, "--on-conflict", "last", "--json").json["entities"] == 6
+    assert run("kb", "show", out, "sun", "--json").json["entity"]["title"] == "The Sun (paper)"
+    assert run("kb", "merge", toy, "-o", out).code == 2
+
+
+def test_export_can_be_built_again(run, toy, tmp_path):
+    lines = tmp_path / "out.jsonl"
+    done = run("kb", "export", toy, "-o", lines)
+    assert (done.code, done.out) == (0, f"{lines}: 7 lines written\n")
+    rows = [json.loads(line) for line in lines.read_text(encoding="utf8").splitlines()]
+    assert [row["title"] for row in rows if row["id"] == "iran"] == ["Persia", "Iran"]
+    assert run("kb", "build", lines, "-o", tmp_path / "again.kb").code == 0
+    assert run("link", tmp_path / "again.kb", "--as-of", "1900", stdin=b"Persia").json["links"] != []
+
+
+def test_export_where_no_file_can_be(run, toy, tmp_path):
+    assert run("kb", "export", toy, "-o", tmp_path / "none" / "out.jsonl").code == 3
+    assert run("kb", "export", toy, "-o", tmp_path).code == 3
+    device = run("kb", "export", toy, "-o", "/dev/null")
+    assert (device.code, "not a file that can be replaced" in device.err) == (3, True)
+
+
+def test_upgrade_of_what_is_current(run, own):
+    done = run("kb", "upgrade", own)
+    assert (done.code, done.out.endswith(" is current\n")) == (0, True)

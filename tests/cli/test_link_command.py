@@ -1,0 +1,241 @@
+"""`entlink link` end to end."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+
+import pytest
+
+TEXT = "Mercury is near the Sun, says NASA."
+
+
+def entities(document):
+    return [(link["text"], link["entity"]) for link in document["links"]]
+
+
+def test_a_text_file(run, toy, text_file):
+    done = run("link", toy, text_file)
+    assert done.code == 0
+    document = done.json
+    assert (document["id"], document["text"]) == (str(text_file), TEXT)
+    assert entities(document) == [("Mercury", "mercury-planet"), ("Sun", "sun"), ("NASA", "nasa")]
+    for link in document["links"]:
+        assert TEXT[link["start"] : link["end"]] == link["text"]
+
+
+@pytest.mark.parametrize("words", [[], ["-"]])
+def test_stdin(run, toy, words):
+    done = run("link", toy, *words, stdin="在北京 with the Sun".encode())
+    assert done.json["id"] == "<stdin>"
+    assert entities(done.json) == [("北京", "beijing"), ("Sun", "sun")]
+
+
+def test_stdin_of_a_process(toy):
+    words = [sys.executable, "-m", "entlink", "link", str(toy)]
+    done = subprocess.run(words, input=b'{"text": "The Sun"}\n', capture_output=True, timeout=60)
+    assert entities(json.loads(done.stdout)) == [("Sun", "sun")]
+    assert done.stderr == b""
+
+
+def test_documents_are_told_by_the_first_character(run, toy):
+    done = run("link", toy, stdin=b'\xef\xbb\xbf \n{"id": "a", "text": "The Sun"}\n{"id": 2, "text": "NASA"}\n')
+    assert [(document["id"], entities(document)) for document in done.lines] == [
+        ("a", [("Sun", "sun")]),
+        ("2", [("NASA", "nasa")]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.md", "{curly} the **Sun**"),
+        ("a.html", "{curly} the <b>Sun</b>"),
+        ("a.txt", "{curly} the Sun"),
+    ],
+)
+def test_a_name_that_tells_what_the_file_is_outweighs_its_first_character(run, toy, tmp_path, name, content):
+    path = tmp_path / name
+    path.write_text(content)
+    document = run("link", toy, path).json
+    assert document["text"] == content
+    (link,) = document["links"]
+    assert link["entity"] == "sun"
+    assert content[link["start"] : link["end"]] == "Sun"
+
+
+def test_input_can_be_told(run, toy):
+    text = b'{"text": "The <b>Sun</b>"}'
+    assert run("link", toy, "--input", "text", stdin=text).json["text"] == text.decode()
+    assert run("link", toy, "--input", "jsonl", stdin=text).json["text"] == "The <b>Sun</b>"
+    marked = run("link", toy, "--input", "html", stdin=b"Mer<b>cury</b>").json
+    assert [(link["start"], link["end"], link["text"]) for link in marked["links"]] == [(0, 10, "Mercury")]
+
+
+def test_compressed_documents(run, toy, tmp_path):
+    packed = tmp_path / "documents.jsonl.gz"
+    packed.write_bytes(gzip.compress(b'{"text": "The Sun"}\n'))
+    assert entities(run("link", toy, packed).json) == [("Sun", "sun")]
+
+
+def test_a_conversation_keeps_its_turns(run, toy):
+    row = {"id": "c", "turns": [{"speaker": "ann", "text": "The Sun?"}, {"text": "No, Mercury."}]}
+    document = run("link", toy, stdin=json.dumps(row).encode()).json
+    assert document["turns"] == row["turns"]
+    assert [(link["turn"], link["start"], link["entity"]) for link in document["links"]] == [
+        (0, 4, "sun"),
+        (1, 4, "mercury-planet"),
+    ]
+
+
+def test_output_file_appears_whole_or_not_at_all(run, toy, text_file, tmp_path):
+    out = tmp_path / "out.jsonl"
+    done = run("link", toy, text_file, "-o", out)
+    assert (done.code, done.out) == (0, "")
+    assert done.err == f"entlink: {out}: 1 document, 3 links, 0 NIL\n"
+    assert len(json.loads(out.read_bytes())["links"]) == 3
+    before = out.read_bytes()
+    bad = run("link", toy, "-o", out, stdin=b'{"text": "The Sun"}\n{"text": 1}\n')
+    assert bad.code == 3
+    assert out.read_bytes() == before
+    assert list(tmp_path.glob("*.partial")) == []
+
+
+def test_output_is_compressed_as_its_name_says_and_can_be_linked_again(run, toy, text_file, tmp_path):
+    first, second = tmp_path / "out.jsonl.gz", tmp_path / "out.jsonl.xz"
+    assert run("link", toy, text_file, "-o", first).code == 0
+    assert json.loads(gzip.decompress(first.read_bytes()))["text"] == TEXT
+    assert run("link", toy, first, "-o", second).code == 0
+    assert len(run("link", toy, second).json["links"]) == 3
+
+
+def test_output_in_a_missing_folder(run, toy, text_file, tmp_path):
+    done = run("link", toy, text_file, "-o", tmp_path / "none" / "out.jsonl")
+    assert done.code == 3
+    assert f"there is no folder {tmp_path / 'none'}. Make it first" in done.err
+
+
+def test_output_that_is_a_folder_or_a_device(run, toy, text_file, tmp_path):
+    assert run("link", toy, text_file, "-o", tmp_path).code == 3
+    assert run("link", toy, text_file, "-o", "/dev/null").code == 0
+    assert run("link", toy, text_file, "-o", "-").json["text"] == TEXT
+
+
+def test_given_mentions_only(run, toy):
+    row = {"text": TEXT, "mentions": [{"start": 20, "end": 23}, {"start": 11, "end": 15, "type": "X"}]}
+    document = run("link", toy, "--mentions", "given", stdin=json.dumps(row).encode()).json
+    assert sorted((link["text"], link["entity"], link["nil_type"]) for link in document["links"]) == [
+        ("Sun", "sun", None),
+        ("near", None, "X"),
+    ]
+
+
+def test_given_mentions_need_documents(run, toy, text_file):
+    done = run("link", toy, "--mentions", "given", text_file)
+    assert done.code == 2
+    assert "needs documents with mentions" in done.err
+    assert run("link", toy, "--mentions", "given", "--case", "fold", stdin=b"{}").code == 2
+
+
+def test_overlapping_spans(run, toy):
+    row = {"id": "d", "text": TEXT, "mentions": [{"start": 0, "end": 7}, {"start": 3, "end": 9}]}
+    done = run("link", toy, "--mentions", "given", stdin=json.dumps(row).encode())
+    assert (done.code, done.out) == (3, "")
+    assert "line 1: document 'd': the mentions 0-7 and 3-9 overlap" in done.err
+
+
+def test_bad_documents_can_be_skipped(run, toy):
+    rows = b'{"text": "The Sun"}\n' + b'{"text": 1}\n' * 7 + b'{"text": "NASA"}\n'
+    done = run("link", toy, "--on-error", "skip", stdin=rows)
+    assert done.code == 0
+    assert [document["text"] for document in done.lines] == ["The Sun", "NASA"]
+    told = done.err.splitlines()
+    assert len(told) == 6
+    assert told[0].startswith("entlink: skipped: <stdin>, line 2: field text")
+    assert told[-1] == "entlink: skipped: 2 more, 7 in all"
+
+
+def test_text_that_is_not_utf8(run, toy, tmp_path):
+    path = tmp_path / "latin.txt"
+    path.write_bytes(b"The Sun \xe9")
+    done = run("link", toy, path)
+    assert (done.code, done.out) == (3, "")
+    assert f"{path}, byte 8: 0xe9 is not valid UTF-8" in done.err
+    assert "line 1: byte 10 of the line, 0xe9" in run("link", toy, stdin=b'{"text": "\xe9"}').err
+
+
+def test_filters(run, toy, text_file):
+    assert [entity for _, entity in entities(run("link", toy, text_file, "--type", "star").json)] == ["sun"]
+    both = run("link", toy, text_file, "--type", "star", "--type", "element").json
+    assert [entity for _, entity in entities(both)] == ["mercury-element", "sun"]
+    sure = run("link", toy, text_file, "--min-score", "0.9").json
+    assert [text for text, _ in entities(sure)] == ["Sun", "NASA"]
+    strict = run("link", toy, text_file, "--nil-threshold", "0.9").json
+    assert entities(strict)[0] == ("Mercury", None)
+    rare = run("link", toy, text_file, "--min-link-probability", "1").json
+    assert len(rare["links"]) <= 3
+
+
+def test_as_of_a_date(run, toy):
+    def linked(date):
+        return entities(run("link", toy, "--as-of", date, stdin=b"Persia or Iran").json)
+
+    assert linked("1900") == [("Persia", "iran")]
+    assert linked("2000") == [("Iran", "iran")]
+
+
+def test_case_policies(run, toy):
+    def found(policy):
+        return [text for text, _ in entities(run("link", toy, "--case", policy, stdin=b"nasa, SUN, Sun").json)]
+
+    assert found("exact") == ["Sun"]
+    assert found("smart") == ["SUN", "Sun"]
+    assert found("fold") == ["nasa", "SUN", "Sun"]
+
+
+def test_a_configuration_file_and_options_over_it(run, toy, tmp_path):
+    config = tmp_path / "linker.toml"
+    config.write_text('[detector]\nname = "dictionary"\ncase = "fold"\n')
+    assert entities(run("link", toy, "--config", config, stdin=b"nasa").json) == [("nasa", "nasa")]
+    assert entities(run("link", toy, "--config", config, "--case", "exact", stdin=b"nasa").json) == []
+    config.write_text('[detector]\nname = "dictionnary"\n')
+    done = run("link", toy, "--config", config, stdin=b"nasa")
+    assert done.code == 3
+    assert "did you mean 'dictionary'" in done.err
+
+
+def test_candidates_on_demand(run, toy, text_file):
+    (mercury, *_) = run("link", toy, text_file, "--candidates").json["links"]
+    assert [candidate["entity"] for candidate in mercury["candidates"]] == ["mercury-planet", "mercury-element"]
+    assert "candidates" not in run("link", toy, text_file).json["links"][0]
+
+
+def test_an_empty_knowledge_base_links_nothing(run, tmp_path, text_file):
+    table = tmp_path / "empty.jsonl"
+    table.write_bytes(b"")
+    assert run("kb", "build", table, "--format", "jsonl", "-o", tmp_path / "empty.kb").code == 0
+    assert run("kb", "info", tmp_path / "empty.kb", "--json").json["entities"] == 0
+    assert run("link", tmp_path / "empty.kb", text_file).json["links"] == []
+    assert run("kb", "search", tmp_path / "empty.kb", "Sun").code == 0
+
+
+def test_an_empty_text(run, toy):
+    assert run("link", toy, stdin=b"").json == {"id": "<stdin>", "text": "", "links": []}
+
+
+def test_explain(run, toy, text_file):
+    told = run("link", toy, text_file, "--explain", "--json").json
+    outcomes = {span["text"]: (span["outcome"], span["entity"]) for span in told["spans"]}
+    assert outcomes["Mercury"] == ("linked", "mercury-planet")
+    shown = run("link", toy, text_file, "--explain").out
+    assert shown.startswith(f"document {text_file}\n'Mercury' at 0:7: linked → Mercury (planet) (mercury-planet)\n")
+
+
+def test_explain_keeps_offsets_of_markup_and_turns(run, toy):
+    marked = run("link", toy, "--input", "html", "--explain", "--json", stdin=b"<i>the</i> <b>Sun</b>").json
+    assert [(span["start"], span["end"]) for span in marked["spans"]] == [(14, 17)]
+    row = json.dumps({"turns": [{"text": "Hello"}, {"text": "the Sun"}]}).encode()
+    talk = run("link", toy, "--explain", "--json", stdin=row).json
+    assert [(span["turn"], span["start"], span["end"]) for span in talk["spans"]] == [(1, 4, 7)]

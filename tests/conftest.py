@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from entlink.kb.knowledge_base import KnowledgeBase
+from knowledge_bases import SHARED_DATA, WORLD, make_kb
+
+
+@pytest.fixture(scope="session")
+def schools() -> Path:
+    """The real data of the schools' Wikipedia."""
+    folder = SHARED_DATA / "schools_wikipedia"
+    if not folder.is_dir():
+        pytest.skip(f"the real data sets are not at {SHARED_DATA}")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def world_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A knowledge base of `WORLD` that tests only read."""
+    return make_kb(tmp_path_factory.mktemp("world"), WORLD, "world")
+
+
+@pytest.fixture
+def world(world_folder: Path) -> Iterator[KnowledgeBase]:
+    with KnowledgeBase.open(world_folder) as kb:
+        yield kb
+
+
+@pytest.fixture
+def own_world(world_folder: Path, tmp_path: Path) -> Path:
+    """A copy of it that a test may change."""
+    return Path(shutil.copytree(world_folder, tmp_path / "own.kb"))
+
+
+@pytest.fixture
+def opened() -> Iterator[Callable[..., KnowledgeBase]]:
+    """Opens knowledge bases and closes them after the test."""
+    kbs: list[KnowledgeBase] = []
+
+    def opened(folder: Path, **settings: object) -> KnowledgeBase:
+        kbs.append(KnowledgeBase.open(folder, **settings))
+        return kbs[-1]
+
+    yield opened
+    for kb in kbs:
+        kb.close()

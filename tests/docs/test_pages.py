@@ -1,0 +1,149 @@
+"""The pages say what the code does: their examples run, and their tables are compared with it."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import re
+import tomllib
+
+import msgspec
+import pytest
+from fenced import DOCS, ROOT, Block, anchors, blocks, links, page, table
+
+import entlink
+from entlink.config import LinkerConfig, make_stage, read_config
+from entlink.explain import OUTCOMES
+from entlink.formats.documents import decode_document, encode_document
+from entlink.kb.aliases import PriorWeights
+from entlink.mentions.dictionary import _TIER_SCORES, DictionaryDetector
+from entlink.registry import BUILT_IN, find
+from entlink.sources import FORMATS
+
+PROSE = [*sorted(DOCS.glob("*.md")), *(ROOT / name for name in ("README.md", "CONVENTIONS.md", "CHANGELOG.md"))]
+
+
+def run(block: Block, name: str, names: dict[str, object]) -> None:
+    """Run a block: as a session when it has prompts, else as a program."""
+    if ">>>" not in block.text:
+        exec(compile("\n" * (block.line - 1) + block.text, name, "exec"), names)
+        return
+    test = doctest.DocTestParser().get_doctest(block.text, names, name, name, block.line - 1)
+    told: list[str] = []
+    doctest.DocTestRunner().run(test, out=told.append, clear_globs=False)
+    names.update(test.globs)
+    assert not told, "".join(told)
+
+
+@pytest.mark.parametrize("name", ["data-model", "names", "linking"])
+def test_the_python_of_a_page_runs(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "__page__"}
+    found = blocks(page(name), "python")
+    assert found
+    for block in found:
+        run(block, f"docs/{name}.md", names)
+
+
+def test_a_wrong_example_would_be_told():
+    with pytest.raises(AssertionError, match="Expected"):
+        run(Block("python", ">>> 1 + 1\n3\n", 1, ""), "page", {})
+
+
+@pytest.mark.parametrize("block", blocks(page("data-model"), "json"), ids=lambda block: block.heading)
+def test_the_json_of_a_noun_is_that_noun(block):
+    line = block.text.strip().encode()
+    if block.heading == "Document":
+        written = encode_document(decode_document(line))
+        assert written == encode_document(decode_document(written))
+        assert {**msgspec.json.decode(line), "links": []}.keys() == msgspec.json.decode(written).keys()
+    else:
+        record = msgspec.json.decode(line, type=getattr(entlink, block.heading))
+        assert msgspec.json.decode(msgspec.json.encode(record)) == msgspec.json.decode(line)
+
+
+def test_every_noun_has_a_section_with_an_example():
+    nouns = {row["noun"].strip("[").partition("]")[0] for row in table(page("data-model"), "noun", "in one line")}
+    assert nouns == {block.heading for block in blocks(page("data-model"), "json")}
+
+
+def test_the_configuration_shows_every_setting_with_its_default(tmp_path):
+    (block,) = blocks(page("linking"), "toml")
+    shown = tomllib.loads(block.text)
+    path = tmp_path / "all.toml"
+    path.write_text(block.text, encoding="utf8")
+    default = LinkerConfig()
+    config = read_config(path)
+    assert set(shown) == set(LinkerConfig.__struct_fields__)
+    assert (config.types, config.min_score, config.batch_size) == (
+        default.types,
+        default.min_score,
+        default.batch_size,
+    )
+    assert [stage["name"] for stage in config.retriever] == [stage["name"] for stage in default.retriever]
+    for kind in ("detector", "retriever", "ranker", "nil"):
+        for stage in shown[kind] if kind == "retriever" else [shown[kind]]:
+            assert {key: value for key, value in stage.items() if key != "name"} == defaults(
+                find(kind, stage["name"])
+            )
+
+
+def defaults(factory: type) -> dict[str, object]:
+    parameters = inspect.signature(factory).parameters.values()
+    return {one.name: one.default for one in parameters if one.default is not inspect.Parameter.empty}
+
+
+def test_the_shown_configuration_makes_its_stages(toy):
+    (block,) = blocks(page("linking"), "toml")
+    shown = tomllib.loads(block.text)
+    with entlink.KnowledgeBase.open(toy) as kb:
+        assert isinstance(make_stage("detector", shown["detector"], kb), DictionaryDetector)
+
+
+def test_linking_names_every_stage_outcome_and_evidence():
+    text = page("linking")
+    for kind in BUILT_IN.values():
+        for name in kind:
+            assert f"**{name}**" in text
+    assert {row["outcome"].strip("`") for row in table(text, "outcome", "meaning")} == set(OUTCOMES)
+
+
+def test_names_page_has_the_weights_and_scores_of_the_code():
+    counts = {row["source"]: int(row["counts"]) for row in table(page("names"), "source", "counts")}
+    weights = PriorWeights()
+    assert counts == {
+        "title": weights.title,
+        "alias": weights.alias,
+        "stripped title": weights.stripped,
+        "anchor only": 0,
+    }
+    for tier, score in _TIER_SCORES.items():
+        assert f"{tier.name.lower()} {score:g}" in page("names")
+
+
+def test_knowledge_base_page_has_every_table_and_format():
+    text = page("knowledge-base")
+    schema = (ROOT / "src/entlink/kb/schema.sql").read_text(encoding="utf8")
+    shown = {row["table"].strip("`") for row in table(text, "table", "one row is")}
+    assert shown == set(re.findall(r"CREATE TABLE (\w+)", schema))
+    formats = " ".join(row["format"] for row in table(text, "format", "what"))
+    assert set(re.findall(r"`(\w+)`", formats)) == set(FORMATS)
+
+
+@pytest.mark.parametrize("path", PROSE, ids=lambda path: path.name)
+def test_links_lead_somewhere(path):
+    for target in links(path.read_text(encoding="utf8")):
+        if "://" in target:
+            continue
+        file, _, anchor = target.partition("#")
+        place = (path.parent / file).resolve() if file else path
+        assert place.exists(), f"{path.name} links to {target}, which is not there"
+        if anchor:
+            assert anchor in anchors(place.read_text(encoding="utf8")), (
+                f"{path.name} links to {target}: no such heading"
+            )
+
+
+def test_the_index_lists_every_page():
+    listed = {target for target in links(page("index")) if target.endswith(".md")}
+    assert {path.name for path in DOCS.glob("*.md")} - {"index.md"} <= listed

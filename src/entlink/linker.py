@@ -42,6 +42,7 @@ class Linker:
         self.kb, self.detector, self.retrievers = kb, detector, list(retrievers)
         self.ranker, self.nil = ranker, nil
         self.types, self.min_score, self.batch_size = frozenset(types), min_score, batch_size
+        self._revision = kb.revision
         self._check_stages()
 
     def _check_stages(self) -> None:
@@ -130,7 +131,9 @@ class Linker:
 
     def _keep_up(self) -> None:
         """Tell the stages when another process, or this one, has edited the knowledge base."""
-        if self.kb.refresh():
+        self.kb.refresh()
+        if self.kb.revision != self._revision:
+            self._revision = self.kb.revision
             for stage in (self.detector, *self.retrievers, self.ranker, self.nil):
                 if isinstance(stage, Follower):
                     stage.knowledge_base_changed()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Callable, Iterable, Sequence
 
 from entlink_cli.catalogue import ABOUT, CATALOGUE, EXIT_CODES, FIRST_STEPS, GROUPS
@@ -92,7 +93,8 @@ class _ShowVersion(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from entlink.version import __version__
 
-        parser.exit(message=f"entlink {__version__}\n")
+        sys.stdout.write(f"entlink {__version__}\n")
+        parser.exit()
 
 
 def _list_commands(parser: Parser, own: dict[str, str]) -> None:

@@ -12,8 +12,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from entlink_cli import main
 from entlink.kb.build import build
+from entlink_cli import main
 
 _MARK = re.compile(r"\[([^|\]]+)\|([^\]]+)\]")
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from entlink_cli import main
-from entlink_cli.failures import report
 from entlink.errors import DamagedError, EntlinkError, InputError, LockedError, MissingExtraError
 from entlink.kb.writing import write_lock
+from entlink_cli import main
+from entlink_cli.failures import report
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import sys
 
 from rich.console import Console
 
-from entlink_cli.reading_view import show
 from entlink.documents import Document, Link, Mention, Span, Turn
+from entlink_cli.reading_view import show
 
 _CODE = re.compile(r"\x1b\[[0-9;]*m")
 

@@ -5,7 +5,7 @@ import multiprocessing
 
 import pytest
 
-from entlink.errors import ExistsError, InputError, LockedError, NotFoundError, SourceError
+from entlink.errors import ExistsError, InputError, LockedError, SourceError
 from entlink.kb import ingest
 from entlink.kb.build import BuildOptions, build
 from entlink.kb.knowledge_base import KnowledgeBase
@@ -61,7 +61,7 @@ def test_no_entities_at_all(tmp_path):
 
 
 def test_no_such_source(tmp_path):
-    with pytest.raises(NotFoundError, match="no such file"):
+    with pytest.raises(InputError, match="no such file"):
         build([tmp_path / "none.csv"], tmp_path / "x.kb")
     assert list(tmp_path.iterdir()) == []
 

@@ -87,9 +87,6 @@ def test_an_edit_of_another_process_is_seen(own_world, linker):
     assert linked(linker, "Zork") == {"Zork": "zork"}
 
 
-@pytest.mark.xfail(
-    reason="refresh() tells only the first who asks; a second linker on one KnowledgeBase stays behind"
-)
 def test_two_linkers_on_one_knowledge_base_both_see_an_edit(own_world, linker):
     from entlink.linker import Linker
 

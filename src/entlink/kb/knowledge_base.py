@@ -55,6 +55,7 @@ class KnowledgeBase:
         self._types: dict[str, tuple[str, ...]] = {}
         self._index_name = ""
         self._seen_version = -1
+        self.revision = 0  # how often it has changed since it was opened
         try:
             self.refresh()
         except BaseException:
@@ -87,6 +88,7 @@ class KnowledgeBase:
         if version == self._seen_version:
             return False
         self._seen_version = version
+        self.revision += 1
         self._store.forget()
         self._types.clear()
         self._take_in()

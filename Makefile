@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 DEMO := build/demo
 # The extras the tests exercise; the demo needs none.
 TEST_EXTRAS := dev,spacy,pandas,polars,rdf
+CODE := src tests benchmarks samples reproductions docs
 
 .PHONY: demo test lint bench docs format clean
 
@@ -16,19 +17,20 @@ test: $(VENV)/.test
 	$(BIN)/python -m pytest -q $(PYTEST)
 
 lint: $(VENV)/.test
-	$(BIN)/ruff format --check src tests benchmarks samples
-	$(BIN)/ruff check src tests benchmarks samples
+	$(BIN)/ruff format --check $(CODE)
+	$(BIN)/ruff check $(CODE)
 	$(BIN)/mypy
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py $(BENCH)
 
 docs: $(VENV)/.test
+	$(BIN)/python -m entlink_cli.reference > docs/cli.md
 	$(BIN)/python docs/make.py
 
 format: $(VENV)/.test
-	$(BIN)/ruff format src tests benchmarks samples
-	$(BIN)/ruff check --fix src tests benchmarks samples
+	$(BIN)/ruff format $(CODE)
+	$(BIN)/ruff check --fix $(CODE)
 
 clean:
 	rm -rf build .mypy_cache .ruff_cache .pytest_cache .hypothesis

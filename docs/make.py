@@ -1,6 +1,6 @@
 """The documentation as a small site: what is generated is made anew, then every page becomes HTML.
 
-    python docs/make.py [OUT]        default: build/docs
+python docs/make.py [OUT]        default: build/docs
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ _LINK = re.compile(r'(href|src)="([^":#]+)(#[^"]*)?"')
 _STYLE = """
 body { font: 16px/1.55 system-ui, sans-serif; max-width: 52rem; margin: 2rem auto; padding: 0 1rem; color: #1b1f24 }
 pre { background: #f4f5f7; padding: .8rem; overflow-x: auto; border-radius: 4px } code { font-size: .92em }
-table { border-collapse: collapse; display: block; overflow-x: auto } td, th { border: 1px solid #d5d9de; padding: .3rem .6rem }
+table { border-collapse: collapse; display: block; overflow-x: auto }
+td, th { border: 1px solid #d5d9de; padding: .3rem .6rem }
 img { max-width: 100% } a { color: #0b57a4 }
 @media (prefers-color-scheme: dark) { body { background: #14171a; color: #dfe3e8 } pre { background: #20242a }
 a { color: #7db7f0 } td, th { border-color: #3a4048 } }
@@ -35,8 +36,10 @@ def render(page: Path, markdown: MarkdownIt) -> str:
     body = markdown.render(page.read_text(encoding="utf8"))
     body = _LINK.sub(lambda match: _linked(match, page), body)
     title = page.read_text(encoding="utf8").splitlines()[0].lstrip("# ")
-    return f'<!doctype html><meta charset="utf8"><meta name="viewport" content="width=device-width">' \
-           f"<title>{title}</title><style>{_STYLE}</style><body>{body}</body>\n"
+    return (
+        f'<!doctype html><meta charset="utf8"><meta name="viewport" content="width=device-width">'
+        f"<title>{title}</title><style>{_STYLE}</style><body>{body}</body>\n"
+    )
 
 
 def _linked(match: re.Match[str], page: Path) -> str:

@@ -1,6 +1,6 @@
 """The tour `make demo` gives: a wiki becomes a knowledge base, and texts are linked to it.
 
-    python samples/demo.py FOLDER
+python samples/demo.py FOLDER
 """
 
 from __future__ import annotations
@@ -69,7 +69,9 @@ def main() -> None:
     tour.run("kb", "add", kb, "--id", "tinderfox", "--title", "Tinderfox", "--type", "company")
     tour.run("link", kb, "--view", text=NEW_NAME)
     tour.say("7. What things were called in 2015")
-    tour.run("link", kb, "--view", "--as-of", "2015-06-01", text="Swaziland lies between Mozambique and South Africa.")
+    tour.run(
+        "link", kb, "--view", "--as-of", "2015-06-01", text="Swaziland lies between Mozambique and South Africa."
+    )
     tour.say("What to try next (entlink is in .venv/bin)")
     where = _relative(kb)
     tour.console.print(

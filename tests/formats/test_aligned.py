@@ -12,9 +12,7 @@ from entlink.formats.aligned import BLOCK_BREAK, LINE_BREAK, SPACE, Aligned, Flo
 def test_plain_text_is_the_identity_and_one_run():
     aligned = Aligned("Ann Lee")
     assert aligned.original(Span(4, 7)) == Span(4, 7)
-    assert [(run.visible, run.original, run.copied) for run in aligned.runs()] == [
-        (Span(0, 7), Span(0, 7), True)
-    ]
+    assert [(run.visible, run.original, run.copied) for run in aligned.runs()] == [(Span(0, 7), Span(0, 7), True)]
 
 
 def test_neighbouring_copies_make_one_run():

@@ -182,9 +182,7 @@ def documents(draw):
         date=draw(names),
         images=tuple(draw(st.lists(st.builds(Image, texts, names), max_size=2))),
         mentions=draw(st.sampled_from((None, given))),
-        gold=tuple(
-            GoldLink(*pair, draw(names), draw(st.booleans())) for pair in zip(found, right, strict=True)
-        ),
+        gold=tuple(GoldLink(*pair, draw(names), draw(st.booleans())) for pair in zip(found, right, strict=True)),
         links=tuple(draw(links(span)) for span in found),
         meta=draw(st.dictionaries(texts, json_values, max_size=3)),
     )

@@ -126,14 +126,8 @@ def test_a_megabyte_of_one_sign_is_shown_as_it_is(sign, markup):
 @pytest.mark.parametrize(
     ("unit", "markup"),
     [
-        *(
-            (unit, "html")
-            for unit in ("<a", "</", "<!--a>", "&#", '<a b="', "<template>", "<pre>", "<script>")
-        ),
-        *(
-            (unit, "markdown")
-            for unit in ("[a](", "![", "*a_ ", "`a``", "<a b='", "[a][b", "<!--", "> ", "- ")
-        ),
+        *((unit, "html") for unit in ("<a", "</", "<!--a>", "&#", '<a b="', "<template>", "<pre>", "<script>")),
+        *((unit, "markdown") for unit in ("[a](", "![", "*a_ ", "`a``", "<a b='", "[a][b", "<!--", "> ", "- ")),
     ],
 )
 def test_long_broken_input_is_read_with_exact_offsets(unit, markup):

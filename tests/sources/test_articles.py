@@ -72,9 +72,7 @@ def test_optional_fields(write_rows):
 def test_links_keep_their_places(tmp_path_factory, data):
     text = data.draw(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1))
     spans = data.draw(
-        st.lists(
-            st.tuples(st.integers(0, len(text) - 1), st.integers(1, len(text))).filter(lambda s: s[0] < s[1])
-        )
+        st.lists(st.tuples(st.integers(0, len(text) - 1), st.integers(1, len(text))).filter(lambda s: s[0] < s[1]))
     )
     article = {**ARTICLE, "paragraphs": [{"text": text, "links": [[*span, 4] for span in spans]}]}
     path = tmp_path_factory.getbasetemp() / "links.jsonl"

@@ -15,9 +15,7 @@ PACK = {"gz": gzip.compress, "bz2": lambda data: bz2.compress(data, 1), "xz": lz
 
 def rows(count: int) -> bytes:
     noise = random.Random(5)
-    return b"".join(
-        b'{"id": %d, "title": "%x"}\n' % (number, noise.getrandbits(400)) for number in range(count)
-    )
+    return b"".join(b'{"id": %d, "title": "%x"}\n' % (number, noise.getrandbits(400)) for number in range(count))
 
 
 @pytest.mark.parametrize("suffix", PACK)
@@ -67,9 +65,7 @@ def test_stream_cut_off_in_the_middle(write, suffix):
     assert 1000 < len(titles) < 4000
     assert titles == expected[: len(titles)]
     assert source.skipped == 1
-    message = (
-        f"line {len(titles) + 1}: the compressed data is cut off; {len(titles)} records were read before that"
-    )
+    message = f"line {len(titles) + 1}: the compressed data is cut off; {len(titles)} records were read before that"
     assert message in source.problems[0]
     with pytest.raises(SourceError, match=message):
         list(open_source(path))

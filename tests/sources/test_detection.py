@@ -150,9 +150,7 @@ def test_only_the_first_hundred_problems_are_kept(write):
 def test_position_of_parquet(tmp_path):
     path = tmp_path / "a.parquet"
     with duckdb.connect(config={"threads": 1}) as connection:
-        connection.execute(
-            f"COPY (SELECT i AS id, 'x' AS title FROM range(2500) r(i)) TO '{path}' (FORMAT parquet)"
-        )
+        connection.execute(f"COPY (SELECT i AS id, 'x' AS title FROM range(2500) r(i)) TO '{path}' (FORMAT parquet)")
     source = open_source(path)
     positions = {source.position() for _ in source}
     assert len(positions) == 3

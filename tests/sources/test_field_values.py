@@ -57,9 +57,7 @@ def test_what_is_not_an_iso_date_is_refused(text):
         as_date(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["2021-01-01T10:00Z", "2021-01-01 10:00:00.5+00", "2021-01-01T10:00:00-05:30"]
-)
+@pytest.mark.parametrize("text", ["2021-01-01T10:00Z", "2021-01-01 10:00:00.5+00", "2021-01-01T10:00:00-05:30"])
 def test_dates_with_a_time(text):
     assert as_date(text) == text
 

@@ -26,9 +26,7 @@ def test_schools_wikipedia(shared_data, tmp_path):
             count += 1
             assert (page.entity.id, page.entity.title) == (article["id"], article["title"])
             assert page.entity.types == tuple(dict.fromkeys(article["subjects"]))
-            assert [paragraph.text for paragraph in page.paragraphs] == [
-                p["text"] for p in article["paragraphs"]
-            ]
+            assert [paragraph.text for paragraph in page.paragraphs] == [p["text"] for p in article["paragraphs"]]
             assert [
                 [anchor.start, anchor.end, anchor.target]
                 for paragraph in page.paragraphs

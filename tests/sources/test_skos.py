@@ -184,9 +184,7 @@ def test_bad_file(write, name, content):
 def test_compressed_file_cut_off_keeps_what_was_read(write):
     label = "<http://www.w3.org/2000/01/rdf-schema#label>"
     noise = random.Random(5)
-    lines = "".join(
-        f'<http://e/{number:05}> {label} "{noise.getrandbits(200):x}" .\n' for number in range(3000)
-    )
+    lines = "".join(f'<http://e/{number:05}> {label} "{noise.getrandbits(200):x}" .\n' for number in range(3000))
     packed = gzip.compress(lines.encode())
     path = write("a.nt.gz", packed[: len(packed) // 2])
     with pytest.raises(SourceError, match=r"the compressed data is cut off; \d{3,} statements were read"):

@@ -131,9 +131,7 @@ def test_external_cell_that_is_not_json(write):
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
 def test_nul_in_a_cell(write, name):
     separator = "," if name == "a.csv" else "\t"
-    path = write(
-        name, "\n".join(separator.join(row) for row in [("id", "title"), ("1", "a\x00"), ("2", "b")])
-    )
+    path = write(name, "\n".join(separator.join(row) for row in [("id", "title"), ("1", "a\x00"), ("2", "b")]))
     assert "line 2: column 'title' holds a NUL character" in error_of(path)
     assert [page.entity.id for page in open_source(path, on_error="skip")] == ["2"]
 

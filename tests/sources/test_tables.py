@@ -16,9 +16,7 @@ from entlink.sources import ColumnMapping, Page, open_source
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=30)
 NAME = TEXT.filter(lambda text: text.strip())
 FLAT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00\t\r\n"), max_size=30)
-ROW = st.fixed_dictionaries(
-    {"id": NAME, "title": NAME, "description": TEXT, "aliases": st.lists(TEXT, max_size=4)}
-)
+ROW = st.fixed_dictionaries({"id": NAME, "title": NAME, "description": TEXT, "aliases": st.lists(TEXT, max_size=4)})
 ROWS = st.lists(ROW, max_size=6)
 
 
@@ -58,9 +56,7 @@ def test_tsv_takes_quotes_as_they_are(folder, rows):
     path = folder / "rows.tsv"
     lines = ["id\ttitle\tdescription", *("\t".join(row) for row in rows)]
     path.write_text("\n".join(lines) + "\n", "utf-8", newline="")
-    assert [
-        (page.entity.id, page.entity.title, page.entity.description) for page in open_source(path)
-    ] == rows
+    assert [(page.entity.id, page.entity.title, page.entity.description) for page in open_source(path)] == rows
 
 
 @settings(max_examples=15, deadline=None)

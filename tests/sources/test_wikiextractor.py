@@ -165,9 +165,7 @@ def test_bad_element_is_named_or_skipped(write, bad, problem):
 
 
 def test_last_element_cut_off(write):
-    source = open_source(
-        write("wiki_00", doc("first") + doc("last").removesuffix("</doc>\n")), on_error="skip"
-    )
+    source = open_source(write("wiki_00", doc("first") + doc("last").removesuffix("</doc>\n")), on_error="skip")
     assert [page.entity.id for page in source] == ["first"]
     assert "has no </doc>" in source.problems[0]
 

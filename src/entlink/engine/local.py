@@ -98,8 +98,13 @@ def _run_pool(
 def _end_with_parent() -> None:
     """A worker of a killed build must not go on writing files beside the build that takes it up again."""
     parent = parent_process()
-    if parent is not None:
-        Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
 
 
 def _reap(running: set[Future[None]], done: Callable[[int], None]) -> set[Future[None]]:

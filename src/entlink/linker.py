@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,15 +84,15 @@ class Linker:
 
     def candidates(self, document: Document, mentions: Sequence[Mention]) -> list[Sequence[Candidate]]:
         """Each mention's candidates, from the first retriever that has any, less those not of the wanted types."""
-        found: list[Sequence[Candidate]] = [()] * len(mentions)
-        missing = list(range(len(mentions)))
-        for retriever in self.retrievers:
+        first, *others = self.retrievers
+        found = list(first.retrieve([Question(document, mentions)])[0])
+        for retriever in others:
+            missing = [number for number, candidates in enumerate(found) if not candidates]
+            if not missing:
+                break
             question = Question(document, [mentions[number] for number in missing])
             for number, candidates in zip(missing, retriever.retrieve([question])[0], strict=True):
                 found[number] = candidates
-            missing = [number for number in missing if not found[number]]
-            if not missing:
-                break
         return [self._of_types(candidates) for candidates in found] if self.types else found
 
     def _of_types(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
@@ -107,27 +107,28 @@ class Linker:
         lengths = []
         for document, mentions in zip(documents, self.detector.detect(documents), strict=True):
             candidates = self.candidates(document, mentions)
-            shortlists += [Shortlist(document, *pair) for pair in zip(mentions, candidates, strict=True)]
+            shortlists += map(Shortlist, repeat(document), mentions, candidates)
             lengths.append(len(mentions))
-        ranked = self.ranker.rank(shortlists)
-        decided = self.nil.decide(
-            [Shortlist(one.document, one.mention, best) for one, best in zip(shortlists, ranked, strict=True)]
-        )
-        links = iter(decided)
+        ranked = [
+            one if best is one[2] else Shortlist(one[0], one[1], best)
+            for one, best in zip(shortlists, self.ranker.rank(shortlists), strict=True)
+        ]
+        links = iter(self.nil.decide(ranked))
         return [
             msgspec.structs.replace(document, links=tuple(self._wanted(islice(links, length), document)))
             for document, length in zip(documents, lengths, strict=True)
         ]
 
-    def _wanted(self, links: Iterable[Link], document: Document) -> Iterator[Link]:
+    def _wanted(self, links: Iterable[Link], document: Document) -> Iterable[Link]:
         """Weak links go; so do found names none of whose entities is of the wanted types."""
+        if not self.types and self.min_score <= 0.0:
+            return links
         given = document.mentions is not None
-        for link in links:
-            if link.entity is None:
-                if given or link.candidates or not self.types:
-                    yield link
-            elif link.score >= self.min_score:
-                yield link
+        return (
+            link
+            for link in links
+            if (link.score >= self.min_score if link.entity else given or link.candidates or not self.types)
+        )
 
     def _keep_up(self) -> None:
         """Tell the stages when another process, or this one, has edited the knowledge base."""

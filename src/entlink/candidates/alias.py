@@ -22,7 +22,11 @@ class AliasRetriever:
         self._found.clear()
 
     def retrieve(self, questions: Sequence[Question]) -> list[list[Sequence[Candidate]]]:
-        return [[self.candidates(mention.text) for mention in question.mentions] for question in questions]
+        found, look_up = self._found, self.candidates
+        return [
+            [found.get(mention.text) or look_up(mention.text) for mention in question.mentions]
+            for question in questions
+        ]
 
     def candidates(self, surface: str) -> tuple[Candidate, ...]:
         """The candidates of a surface; the same records every time, since they are frozen."""

@@ -104,7 +104,7 @@ def encode_document(document: Document, *, candidates: bool = False) -> bytes:
         images=[ImageRow(image.uri, _unless_none(image.caption)) for image in document.images] or UNSET,
         mentions=UNSET if document.mentions is None else _mention_rows(document.mentions, frame),
         gold=[_gold_row(gold, frame) for gold in document.gold] or UNSET,
-        links=[_link_row(link, frame, candidates) for link in document.links],
+        links=_link_rows(document, frame, candidates),
         meta=dict(document.meta) or UNSET,
     )
     try:
@@ -267,20 +267,39 @@ def _gold_row(gold: GoldLink, frame: Frame) -> GoldRow:
     return row
 
 
+def _link_rows(document: Document, frame: Frame, candidates: bool) -> list[LinkRow]:
+    """Most documents are plain texts with thousands of links: their rows are made without a call each."""
+    if document.turns or candidates:
+        return [_link_row(link, frame, candidates) for link in document.links]
+    rows = []
+    for link in document.links:
+        mention = link.mention
+        span, score = mention.span, round(link.score, SCORE_DECIMALS)
+        row = LinkRow(span.start, span.end, mention.text, link.entity, link.title, score, link.nil_type)
+        if mention.type is not None or link.calibrated:
+            _add_rare_fields(row, link)
+        rows.append(row)
+    return rows
+
+
 def _link_row(link: Link, frame: Frame, candidates: bool) -> LinkRow:
     mention = link.mention
     start, end, turn = frame.row(mention.span)
     score = round(link.score, SCORE_DECIMALS)
     row = LinkRow(start, end, mention.text, link.entity, link.title, score, link.nil_type, turn)
-    if mention.type is not None:
-        row.type = mention.type
-    if link.calibrated:
-        row.calibrated = True
+    _add_rare_fields(row, link)
     if candidates:
         if mention.score is not None:
             row.mention_score = round(mention.score, SCORE_DECIMALS)
         row.candidates = [_candidate_row(candidate) for candidate in link.candidates]
     return row
+
+
+def _add_rare_fields(row: LinkRow, link: Link) -> None:
+    if link.mention.type is not None:
+        row.type = link.mention.type
+    if link.calibrated:
+        row.calibrated = True
 
 
 def _candidate_row(candidate: Candidate) -> CandidateRow:

@@ -9,6 +9,7 @@ from entlink.kb.knowledge_base import KnowledgeBase
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789 "
 _SHORTEST = 4  # shorter keys have too many neighbours to mean anything
+_LONGEST = 200  # of longer ones all that is one edit away would fill the memory
 
 
 def near_keys(
@@ -26,7 +27,7 @@ def near_keys(
     """
     from rapidfuzz.distance import DamerauLevenshtein
 
-    if len(key) < _SHORTEST:
+    if not _SHORTEST <= len(key) <= _LONGEST:
         return []
     near = []
     for other in {*_one_edit_away(kb, key), *_same_beginning(kb, key, scanned)} - {key}:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Literal, Protocol, TypeAlias
 
 import marisa_trie
@@ -17,7 +17,8 @@ from entlink.kb.alias_index import MAX_KEY, AliasIndex
 from entlink.kb.folding import SPACELESS, Folded, first_token, fold
 
 Match = tuple[int, int]  # start and end in the text; what stands there is, folded, a known key
-Beginning: TypeAlias = "marisa_trie.Trie | Literal[True] | None"
+# What a token can begin: nothing, itself alone, the keys of a trie, or these words after it.
+Beginning: TypeAlias = "marisa_trie.Trie | frozenset[str] | Literal[True] | None"
 
 _CACHED_TOKENS = 100_000
 _WARM = 16  # sightings of a token after which the words that follow it in keys are worth remembering
@@ -48,7 +49,6 @@ class Scanner:
         self._fresh = fresh
         self._plurals = plurals
         self._beginnings: dict[str, Beginning] = {}
-        self._followers: dict[str, frozenset[str]] = {}
         self._heat: Counter[str] = Counter()
         self._plural_names: set[str] = set()
 
@@ -64,47 +64,44 @@ class Scanner:
     def _in_piece(self, text: str) -> list[Match]:
         folded = fold(text)
         tokens, starts, ends = folded.tokens, folded.starts, folded.ends
+        self._learn(tokens)
         found: list[Match] = []
-        beginnings, followers = self._beginnings, self._followers
-        following = iter(tokens)
-        next(following, None)
-        for position, token in enumerate(tokens):
-            follower = next(following, ITSELF)
-            beginning = beginnings[token] if token in beginnings else self._begins(token)
+        beginnings, following = map(self._beginnings.__getitem__, tokens), chain(tokens[1:], (ITSELF,))
+        for position, (beginning, follower) in enumerate(zip(beginnings, following, strict=False)):
             if beginning is None:
                 continue
             if beginning is True:
                 found.append((starts[position], ends[position]))
-                continue
-            known = followers.get(token)
-            if known is None or (follower and (follower in known or follower >= _FIRST_SPACELESS)):
+            elif type(beginning) is not frozenset:
                 self._search(beginning, folded, position, found)
-            elif ITSELF in known:
+            elif follower and (follower in beginning or follower >= _FIRST_SPACELESS):
+                self._search(self._index.shard_trie(tokens[position]), folded, position, found)
+            elif ITSELF in beginning:
                 found.append((starts[position], ends[position]))
         if self._fresh:
             self._add_fresh(folded, self._fresh, found)
         return found
 
+    def _learn(self, tokens: list[str]) -> None:
+        """Find out what each token can begin, if it has not been seen."""
+        known = self._beginnings
+        if len(known) >= _CACHED_TOKENS:
+            known.clear()
+            self._heat.clear()
+            self._plural_names.clear()
+        for token in set(tokens).difference(known):
+            known[token] = self._begins(token)
+
     def _begins(self, token: str) -> Beginning:
         """What keys begin with this token: none (None), it alone (True), or those of a trie."""
-        if len(self._beginnings) >= _CACHED_TOKENS:
-            self._forget()
         if self._plurals and self._is_plural_of_key(token):
             self._plural_names.add(token)
         trie = self._index.shard_trie(token)
         longer = trie.iterkeys(token)
         first = next(longer, None)
-        beginning: Beginning = trie
         if first is None or (first == token and next(longer, None) is None):
-            beginning = True if first or token in self._plural_names else None
-        self._beginnings[token] = beginning
-        return beginning
-
-    def _forget(self) -> None:
-        self._beginnings.clear()
-        self._followers.clear()
-        self._heat.clear()
-        self._plural_names.clear()
+            return True if first or token in self._plural_names else None
+        return trie
 
     def _remember(self, trie: marisa_trie.Trie, token: str, limit: int) -> None:
         """Note which words follow the token in a key, unless there are more keys than `limit`."""
@@ -119,7 +116,7 @@ class Scanner:
         if left:
             if token in trie or token in self._plural_names:
                 words.add(ITSELF)
-            self._followers[token] = frozenset(words)
+            self._beginnings[token] = frozenset(words)
 
     def _is_plural_of_key(self, token: str) -> bool:
         for ending in _PLURAL_ENDINGS:
@@ -131,7 +128,7 @@ class Scanner:
     def _search(self, trie: marisa_trie.Trie, folded: Folded, position: int, found: list[Match]) -> None:
         """Ask the trie which keys begin at a token."""
         token, start = folded.tokens[position], folded.at[position]
-        if token not in self._followers and token < _FIRST_SPACELESS:
+        if token < _FIRST_SPACELESS and type(self._beginnings[token]) is not frozenset:
             heat = self._heat[token] = self._heat[token] + 1
             if heat >= _WARM and heat & (heat - 1) == 0:  # again at each power of two, with more patience
                 self._remember(trie, token, heat * _KEYS_A_SIGHTING)

@@ -84,7 +84,7 @@ class DictionaryDetector:
         verdicts = self._verdicts
         if len(verdicts) > _CACHED_VERDICTS:
             verdicts.clear()
-        accepted = []
+        accepted: list[Scored] = []
         for start, end in self._scanner.matches(text):
             surface = text[start:end]
             score = verdicts.get(surface)
@@ -92,7 +92,7 @@ class DictionaryDetector:
                 verdict = self.verdict(surface)
                 score = verdicts[surface] = -1.0 if verdict.reason else verdict.score
             if score >= 0.0:
-                accepted.append(Scored(start, end, score))
+                accepted.append((start, end, score))
         return [
             Mention(Span(start, end), text[start:end], None, score)
             for start, end, score in without_overlaps(accepted)
@@ -100,20 +100,16 @@ class DictionaryDetector:
 
     def explain(self, text: str, told: Callable[[Span, Verdict, Span | None], None]) -> None:
         """Tell of every dictionary match in the text what became of it, and to what span it lost."""
-        accepted = []
+        accepted: list[Scored] = []
         for start, end in self._scanner.matches(text):
             verdict = self.verdict(text[start:end])
             if verdict.reason:
                 told(Span(start, end), verdict, None)
             else:
-                accepted.append(Scored(start, end, verdict.score))
+                accepted.append((start, end, verdict.score))
 
         def lost(loser: Scored, winner: Scored) -> None:
-            told(
-                Span(loser.start, loser.end),
-                Verdict(loser.score, Reason.LOST),
-                Span(winner.start, winner.end),
-            )
+            told(Span(*loser[:2]), Verdict(loser[2], Reason.LOST), Span(*winner[:2]))
 
         for start, end, score in without_overlaps(accepted, lost):
             told(Span(start, end), Verdict(score, None), None)

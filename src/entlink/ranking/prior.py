@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 
 from entlink.documents import Candidate
 from entlink.interfaces import Shortlist
+
+_score = attrgetter("score")
 
 
 class PriorRanker:
@@ -13,6 +16,6 @@ class PriorRanker:
 
     def rank(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Candidate]]:
         return [
-            candidates if len(candidates) < 2 else sorted(candidates, key=lambda c: -c.score)
+            candidates if len(candidates) < 2 else sorted(candidates, key=_score, reverse=True)
             for _, _, candidates in shortlists
         ]

@@ -1,0 +1,19 @@
+"""Functions for the process pool: its workers are new processes, and must be able to import them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def write_square(number: int, path: Path) -> None:
+    path.write_text(f"{number * number} by {os.getpid()}")
+
+
+def fail(number: int, path: Path) -> None:
+    path.write_text("half")
+    raise ValueError(f"number {number} is bad")
+
+
+def die(number: int, path: Path) -> None:
+    os._exit(9)

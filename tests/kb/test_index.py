@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from entlink.documents import Entity
+from entlink.errors import LockedError
+from entlink.kb.edits import add, remove
+from entlink.kb.index import read_card, reindex
+from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.kb.writing import write_lock
+from knowledge_bases import supports
+
+
+def test_an_index_with_nothing_new_is_the_same_again(own_world):
+    before = {path.name: path.read_bytes() for path in (own_world / "index-1").iterdir()}
+    reindex(own_world, processes=1)
+    after = {path.name: path.read_bytes() for path in (own_world / "index-2").iterdir()}
+    assert after == before
+
+
+def test_an_index_takes_the_edits_in_and_forgets_them(own_world, opened):
+    add(own_world, [Entity("a", "Ant"), Entity("b", "Bee")])
+    card = reindex(own_world, processes=1)
+    assert card.last_edit == 2
+    assert read_card(own_world / "index-2") == card
+    kb = opened(own_world)
+    assert kb.pending_edits == 0
+    assert {"ant", "bee"} <= set(kb.index.keys(""))
+    remove(own_world, ["a"])
+    assert reindex(own_world, processes=1).last_edit == 3
+
+
+def test_a_lost_index_is_made_anew(own_world, opened):
+    before = supports(opened(own_world), "Mercury")
+    shutil.rmtree(own_world / "index-1")
+    reindex(own_world, processes=1)
+    assert supports(opened(own_world), "Mercury") == before
+
+
+def test_what_killed_runs_left_is_cleared_away(own_world):
+    for leftover in ("index-2", "indexing", "index-0"):
+        (own_world / leftover).mkdir()
+        (own_world / leftover / "keys-00.trie").write_text("half")
+    reindex(own_world, processes=1)
+    assert sorted(path.name for path in own_world.iterdir() if path.is_dir()) == ["counts", "index-2"]
+    with KnowledgeBase.open(own_world) as kb:
+        assert supports(kb, "Venus") == {"venus": 5}
+
+
+def test_indexing_waits_for_no_other_writer(own_world):
+    with write_lock(own_world), pytest.raises(LockedError):
+        reindex(own_world, processes=1)
+
+
+def test_a_failure_leaves_the_old_index_in_force(own_world, monkeypatch):
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("entlink.kb.index.write_groups", fail)
+    with pytest.raises(OSError, match="No space left"):
+        reindex(own_world, processes=1)
+    assert sorted(path.name for path in own_world.iterdir() if path.is_dir()) == ["counts", "index-1"]
+    with KnowledgeBase.open(own_world) as kb:
+        assert supports(kb, "Venus") == {"venus": 5}
+
+
+def test_progress_of_indexing(own_world):
+    seen = []
+    reindex(own_world, processes=1, progress=lambda stage, done, total: seen.append(stage))
+    assert "folding names" in seen
+    assert seen[-1] == "writing postings"

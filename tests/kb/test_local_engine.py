@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import duckdb
+import pool_tasks
+import pytest
+
+from entlink.engine.local import Task, default_processes, literal, literals, map_to_files, sql
+from entlink.errors import EntlinkError, InputError
+
+
+def tasks(count: int) -> list[Task]:
+    return [Task(f"out-{number}.txt", (number,)) for number in range(count)]
+
+
+def first_words(paths: list[Path]) -> list[str]:
+    return [path.read_text().split()[0] for path in paths]
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_every_task_has_its_file_in_order(tmp_path, processes):
+    paths = map_to_files(pool_tasks.write_square, tasks(7), tmp_path / "out", processes=processes)
+    assert first_words(paths) == ["0", "1", "4", "9", "16", "25", "36"]
+    ran_here = str(os.getpid()) in paths[0].read_text()
+    assert ran_here is (processes == 1)
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_what_is_there_is_not_made_again(tmp_path, processes):
+    (tmp_path / "out-1.txt").write_text("kept")
+    counted = []
+    paths = map_to_files(
+        pool_tasks.write_square, tasks(3), tmp_path, processes=processes, done=lambda count: counted.append(count)
+    )
+    assert first_words(paths) == ["0", "kept", "4"]
+    assert sum(counted) == 3
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_task_that_fails_leaves_no_output(tmp_path, processes):
+    with pytest.raises(ValueError, match="number 0 is bad"):
+        map_to_files(pool_tasks.fail, tasks(3), tmp_path, processes=processes)
+    assert not list(tmp_path.glob("out-*.txt"))
+
+
+def test_a_worker_that_dies_is_told_in_words(tmp_path):
+    with pytest.raises(EntlinkError, match="want of memory"):
+        map_to_files(pool_tasks.die, tasks(2), tmp_path, processes=2)
+
+
+def test_a_long_stream_of_tasks_is_not_taken_in_at_once(tmp_path):
+    drawn = []
+
+    def stream():
+        for task in tasks(30):
+            drawn.append(task)
+            assert len(drawn) - len(list(tmp_path.glob("out-*.txt"))) <= 2 * 2 + 1
+            yield task
+
+    map_to_files(pool_tasks.write_square, stream(), tmp_path, processes=2)
+    assert len(drawn) == 30
+
+
+def test_no_tasks_are_no_files(tmp_path):
+    assert map_to_files(pool_tasks.write_square, [], tmp_path / "new") == []
+    assert (tmp_path / "new").is_dir()
+
+
+def test_default_processes_are_at_least_one():
+    assert 1 <= default_processes() <= 8
+
+
+@pytest.mark.parametrize("name", ["plain", "it's", 'a "b"', "ünï 编", "semi;colon", "'; DROP TABLE x; --"])
+def test_paths_as_literals(tmp_path, name):
+    path = tmp_path / name
+    path.write_text('{"a": 1}\n')
+    with sql(tmp_path) as connection:
+        assert connection.execute(f"SELECT {literal(path)}").fetchall() == [(str(path),)]
+        assert connection.execute(f"SELECT {literals([path, path])}").fetchall() == [([str(path)] * 2,)]
+        assert connection.execute(f"SELECT a FROM read_json({literals([path])})").fetchall() == [(1,)]
+
+
+def test_more_than_the_memory_is_told_with_the_option(tmp_path):
+    with pytest.raises(EntlinkError, match="--memory"), sql(tmp_path, memory="20MB", threads=1) as connection:
+        connection.execute("SET temp_directory = ''")
+        connection.execute("CREATE TABLE a AS SELECT range AS n, repeat('x', 100) AS t FROM range(3000000)")
+        connection.execute("SELECT * FROM a ORDER BY t, n").fetchall()
+
+
+def test_what_is_no_amount_of_memory(tmp_path):
+    with pytest.raises(InputError, match="512MB"), sql(tmp_path, memory="plenty"):
+        pass
+
+
+def test_problems_of_the_database_are_ours(tmp_path):
+    with pytest.raises(EntlinkError, match="nothing_so") as raised, sql(tmp_path) as connection:
+        connection.execute("SELECT * FROM nothing_so")
+    assert isinstance(raised.value.__cause__, duckdb.Error)

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import pytest
+
+from entlink.config import LinkerConfig, make_stage, read_config
+from entlink.errors import ConfigError
+from entlink.mentions.dictionary import DictionaryDetector
+from entlink.nil import ThresholdNil
+
+
+@pytest.fixture
+def toml(tmp_path):
+    def toml(content: str):
+        path = tmp_path / "linker.toml"
+        path.write_text(content, encoding="utf8")
+        return path
+
+    return toml
+
+
+def test_a_configuration_names_stages_and_their_settings(toml):
+    config = read_config(
+        toml(
+            """
+            types = ["city"]
+            min_score = 0.2
+            [detector]
+            name = "dictionary"
+            min_link_probability = 0.1
+            [[retriever]]
+            name = "alias"
+            limit = 3
+            [nil]
+            name = "threshold"
+            threshold = 0.3
+            """
+        )
+    )
+    assert config == LinkerConfig(
+        detector={"name": "dictionary", "min_link_probability": 0.1},
+        retriever=[{"name": "alias", "limit": 3}],
+        nil={"name": "threshold", "threshold": 0.3},
+        types=("city",),
+        min_score=0.2,
+    )
+
+
+def test_an_empty_file_is_the_default(toml):
+    assert read_config(toml("")) == LinkerConfig()
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(ConfigError, match="cannot be read"):
+        read_config(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[detector", "linker.toml"),
+        ("detektor = {}", "detektor"),
+        ("min_score = 'high'", "min_score"),
+        ("retriever = 7", "retriever"),
+        ("batch_size = 0", "batch_size"),
+    ],
+)
+def test_what_is_wrong_is_told_by_name(toml, content, message):
+    with pytest.raises(ConfigError, match=message):
+        read_config(toml(content))
+
+
+def test_bytes_that_are_no_text(tmp_path):
+    (tmp_path / "bad.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigError, match=r"bad\.toml"):
+        read_config(tmp_path / "bad.toml")
+
+
+def test_stages_are_made_with_and_without_the_knowledge_base(world):
+    detector = make_stage("detector", {"name": "dictionary", "case": "fold"}, world)
+    assert isinstance(detector, DictionaryDetector)
+    assert detector.case == "fold"
+    nil = make_stage("nil", {"name": "threshold", "threshold": 0.4}, world)
+    assert isinstance(nil, ThresholdNil)
+    assert nil.threshold == 0.4
+
+
+def test_a_stage_without_a_name_or_with_unknown_settings(world):
+    with pytest.raises(ConfigError, match=r"\[detector\] table needs a name"):
+        make_stage("detector", {"case": "fold"}, world)
+    with pytest.raises(ConfigError, match=r"\[nil\] threshold: .*treshold"):
+        make_stage("nil", {"name": "threshold", "treshold": 0.4}, world)
+
+
+def test_settings_are_not_changed_by_making_a_stage(world):
+    settings = {"name": "alias", "limit": 2}
+    make_stage("retriever", settings, world)
+    assert settings == {"name": "alias", "limit": 2}

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import pytest
+
+from entlink.candidates.edit_distance import EditDistanceRetriever
+from entlink.documents import Document, Entity, Mention, Span
+from entlink.interfaces import Question
+from entlink.kb.edits import add, block
+from entlink.testing import check_retriever
+
+
+@pytest.fixture
+def retriever(world):
+    return EditDistanceRetriever(world)
+
+
+@pytest.mark.parametrize(
+    ("surface", "entity"),
+    [
+        ("Mercurry", "planet"),
+        ("Mercuy", "planet"),
+        ("Merucry", "planet"),
+        ("Xercury", "planet"),
+        ("Venuss", "venus"),
+        ("New Yok City", "nyc"),
+        ("NewYork", "new-york"),
+    ],
+)
+def test_misspelt_names_are_found(retriever, surface, entity):
+    candidates = retriever.candidates(surface)
+    assert candidates[0].entity == entity
+    assert 0 < candidates[0].score < 1
+
+
+@pytest.mark.parametrize("surface", ["Su", "Sux", "", "nothing like it", "!!!", "京"])
+def test_what_is_too_short_or_too_far(retriever, surface):
+    assert retriever.candidates(surface) == ()
+
+
+def test_it_keeps_what_a_retriever_promises(retriever):
+    mentions = [Mention(Span(0, 7), "Merkury"), Mention(Span(0, 2), "xx")]
+    check_retriever(retriever, [Question(Document("d", "Merkury"), mentions)])
+
+
+def test_fresh_names_are_near_too(own_world, opened):
+    add(own_world, [Entity("zork", "Zorkmid")])
+    assert EditDistanceRetriever(opened(own_world)).candidates("Zorkmd")[0].entity == "zork"
+
+
+def test_a_blocked_surface_has_no_neighbours(own_world, opened):
+    block(own_world, "Mercurry")
+    assert EditDistanceRetriever(opened(own_world)).candidates("Mercurry") == ()

@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from entlink.config import LinkerConfig
+from entlink.documents import Document, Mention, Span, Turn
+from entlink.errors import ConfigError, NotFoundError, SpanError
+from entlink.kb.edits import block
+from entlink.linker import Linker, load
+from knowledge_bases import article, make_kb
+
+WORDS = ["Mercury", "the", "Sun", "New", "York", "City", "Venus", "us", "US", "北京", "quicksilver", "and", "."]
+
+
+@pytest.fixture(scope="module")
+def linker(world_folder):
+    linker = load(world_folder)
+    yield linker
+    linker.kb.close()
+
+
+@pytest.fixture
+def loaded():
+    """Loads linkers and closes their knowledge bases after the test."""
+    linkers: list[Linker] = []
+
+    def loaded(folder, **settings) -> Linker:
+        linkers.append(load(folder, **settings))
+        return linkers[-1]
+
+    yield loaded
+    for linker in linkers:
+        linker.kb.close()
+
+
+def given_spans(text: str, *surfaces: str) -> Document:
+    mentions = [Mention(Span(text.index(one), text.index(one) + len(one)), one) for one in surfaces]
+    return Document("d", text, mentions=tuple(mentions))
+
+
+def entities(document: Document) -> list[tuple[str, str | None]]:
+    return [(link.mention.text, link.entity) for link in document.links]
+
+
+def test_a_text_is_linked(linker):
+    linked = linker.link("Mercury orbits the Sun; quicksilver does not.")
+    assert entities(linked) == [("Mercury", "planet"), ("Sun", "sun"), ("quicksilver", "element")]
+    first = linked.links[0]
+    assert linked.text[first.mention.span.start : first.mention.span.end] == first.mention.text
+    assert (first.title, first.score, first.calibrated) == ("Mercury (planet)", pytest.approx(4 / 6), False)
+    assert [one.entity for one in first.candidates] == ["planet", "element"]
+
+
+def test_a_document_keeps_all_but_its_links(linker):
+    document = Document("id", "The Sun", "en", "2020-01-01", meta={"a": 1})
+    linked = linker.link(document)
+    assert linked.links
+    assert msgspec.structs.replace(linked, links=()) == document
+    assert document.links == ()
+
+
+def test_a_conversation_is_linked_as_one_text(linker):
+    linked = linker.link(Document.of_turns("c", [Turn("New"), Turn("York and Venus")]))
+    assert entities(linked) == [("York", "york"), ("Venus", "venus")]
+    assert linked.links[1].mention.span == Span(14, 19)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join), max_size=12), st.integers(1, 5))
+def test_batches_link_as_single_texts_do_and_in_order(linker, texts, size):
+    linker.batch_size = size
+    documents = [Document(str(number), text) for number, text in enumerate(texts)]
+    assert list(linker.link_all(documents)) == [linker.link(document) for document in documents]
+    assert [document.text for document in linker.link_all(texts)] == texts
+
+
+def test_a_stream_is_linked_as_it_comes(linker):
+    drawn = []
+
+    def stream():
+        for number in range(100):
+            drawn.append(number)
+            yield "The Sun"
+
+    linker.batch_size = 4
+    linked = linker.link_all(stream())
+    assert next(linked).id == "0"
+    assert len(drawn) == 4
+
+
+# Given mentions
+
+
+def test_given_mentions_are_linked_in_the_order_given(world_folder, loaded):
+    linker = loaded(world_folder, mentions="given")
+    document = given_spans("Venus, York and Nowhere", "York", "Nowhere", "Venus")
+    assert entities(linker.link(document)) == [("York", "york"), ("Nowhere", None), ("Venus", "venus")]
+    assert linker.link("Venus without spans").links == ()
+
+
+@pytest.mark.parametrize(
+    ("spans", "message"),
+    [
+        ([(0, 99)], "lies outside"),
+        ([(-1, 3)], "lies outside"),
+        ([(3, 3)], "is empty"),
+        ([(4, 2)], "ends before it starts"),
+        ([(0, 5), (3, 7)], "overlap"),
+        ([(7, 9), (0, 8)], "overlap"),
+        ([(0, 5), (0, 5)], "overlap"),
+    ],
+)
+def test_given_mentions_that_do_not_fit(world_folder, loaded, spans, message):
+    mentions = tuple(Mention(Span(*span), "x") for span in spans)
+    linker = loaded(world_folder, mentions="given")
+    with pytest.raises(SpanError, match=message) as raised:
+        linker.link(Document("doc-7", "0123456789", mentions=mentions))
+    assert "doc-7" in str(raised.value)
+
+
+def test_a_misspelt_given_mention_is_linked_by_its_neighbour(world_folder, loaded):
+    link = loaded(world_folder, mentions="given").link(given_spans("Mercurry", "Mercurry")).links[0]
+    assert link.entity == "planet"
+    assert "edit" in link.candidates[0].evidence
+
+
+def test_a_blocked_given_mention_is_nil(own_world, loaded):
+    block(own_world, "Venus")
+    assert entities(loaded(own_world, mentions="given").link(given_spans("Venus", "Venus"))) == [("Venus", None)]
+
+
+# Filters
+
+
+def test_only_entities_of_the_wanted_types(world_folder, loaded):
+    linker = loaded(world_folder, types=("substance", "city"))
+    linked = linker.link("Mercury, Venus and York")
+    assert entities(linked) == [("Mercury", "element"), ("York", "york")]
+    assert [one.entity for one in linked.links[0].candidates] == ["element"]
+
+
+def test_a_name_of_other_types_is_no_misspelling_of_a_wanted_one(tmp_path, loaded):
+    rows = [article("paris", "Paris", types=["city"]), article("parks", "Parks", types=["person"])]
+    folder = make_kb(tmp_path, rows)
+    assert loaded(folder, types=("person",)).link("Paris").links == ()
+
+
+def test_given_mentions_of_other_types_are_nil(world_folder, loaded):
+    linker = loaded(world_folder, types=("city",), mentions="given")
+    assert entities(linker.link(given_spans("Venus in York", "Venus", "York"))) == [("Venus", None), ("York", "york")]
+
+
+def test_weak_links_are_dropped(world_folder, loaded):
+    text = "Mercury and Venus"
+    assert entities(loaded(world_folder, min_score=0.7).link(text)) == [("Venus", "venus")]
+    assert len(loaded(world_folder, min_score=4 / 6).link(text).links) == 2
+
+
+def test_linking_as_of_a_date(world_folder, loaded):
+    linked = loaded(world_folder, as_of="2000-01-01").link("Swaziland")
+    assert [(link.entity, link.title) for link in linked.links] == [("swazi", "Swaziland")]
+    assert loaded(world_folder, as_of="2019-01-01").link("Eswatini").links[0].title == "Eswatini"
+
+
+# Putting it together
+
+
+def test_there_is_nothing_to_load(tmp_path):
+    with pytest.raises(NotFoundError):
+        load(tmp_path / "none.kb")
+
+
+def test_parts_that_do_not_fit_are_told_before_anything_runs(linker):
+    kb, detector, ranker, nil = linker.kb, linker.detector, linker.ranker, linker.nil
+    with pytest.raises(ConfigError, match="PriorRanker is not a detector"):
+        Linker(kb, ranker, linker.retrievers, ranker, nil)
+    with pytest.raises(ConfigError, match="ThresholdNil is not a retriever"):
+        Linker(kb, detector, [nil], ranker, nil)
+    with pytest.raises(ConfigError, match="at least one retriever"):
+        Linker(kb, detector, [], ranker, nil)
+
+
+def test_a_configuration_is_followed(world_folder, loaded):
+    detector = {"name": "dictionary", "min_link_probability": 0.85}
+    config = LinkerConfig(detector=detector, types=("planet",), batch_size=3)
+    linker = loaded(world_folder, config=config)
+    assert linker.batch_size == 3
+    assert entities(linker.link("Mercury, Venus, York")) == []
+    assert loaded(world_folder, config=config, types=("city",)).types == {"city"}
+
+
+def test_a_configuration_file_is_followed(world_folder, loaded, tmp_path):
+    path = tmp_path / "linker.toml"
+    path.write_text('[nil]\nname = "threshold"\nthreshold = 0.99\n')
+    linked = loaded(world_folder, config=path).link("Mercury and Venus")
+    assert entities(linked) == [("Mercury", None), ("Venus", "venus")]

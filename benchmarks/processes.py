@@ -3,41 +3,85 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 
 class Finished(NamedTuple):
-    """A process that ended well: its wall-clock seconds, its peak resident memory and what it printed."""
+    """A process that ended well: its wall-clock seconds, and what it printed."""
 
     seconds: float
-    peak_mb: float
     output: str
 
 
 def run(arguments: Sequence[str], *, core: int | None = None) -> Finished:
-    """Run `python ARGUMENTS…`, on one core where one is named; children of the process count in its peak."""
+    """Run `python ARGUMENTS…`, on one core where one is named."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, *arguments]
+    if core is not None and shutil.which("taskset"):
+        command = ["taskset", "--cpu-list", str(core), *command]
     started = time.perf_counter()
-    process = subprocess.Popen(
-        [sys.executable, *arguments],
-        stdout=subprocess.PIPE,
-        env=environment,
-        text=True,
-        preexec_fn=(lambda: os.sched_setaffinity(0, {core})) if core is not None else None,
-    )
-    assert process.stdout is not None
-    output = process.stdout.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise SystemExit(f"{' '.join(arguments)} failed with {process.returncode}")
-    return Finished(time.perf_counter() - started, usage.ru_maxrss / 1024, output)
+    finished = subprocess.run(command, stdout=subprocess.PIPE, env=environment, text=True, check=False)
+    seconds = time.perf_counter() - started
+    if finished.returncode:
+        raise SystemExit(f"{' '.join(arguments)} failed with {finished.returncode}")
+    return Finished(seconds, finished.stdout)
 
 
 def quickest(arguments: Sequence[str], times: int = 15) -> Finished:
     """The quickest of several runs: what is slower is the machine doing something else."""
     return min((run(arguments) for _ in range(times)), key=lambda finished: finished.seconds)
+
+
+def own_peak_mb() -> float:
+    """The most memory this process has had resident. (The peak that a parent is told of counts the parent's too.)"""
+    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) / 1024
+    return float("nan")
+
+
+class PeakOfTree:
+    """Samples the resident memory of this process and all its descendants, and keeps the largest sum."""
+
+    def __init__(self) -> None:
+        self.peak_mb = 0.0
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> PeakOfTree:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._over.wait(0.2):
+            self.peak_mb = max(self.peak_mb, sum(_resident_mb(process) for process in _tree(os.getpid())))
+
+
+def _tree(process: int) -> list[int]:
+    found = [process]
+    for children in Path(f"/proc/{process}/task").glob("*/children"):
+        try:
+            for child in children.read_text(encoding="ascii").split():
+                found += _tree(int(child))
+        except OSError:
+            continue  # it has just ended
+    return found
+
+
+def _resident_mb(process: int) -> float:
+    try:
+        pages = int(Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()[1])
+    except OSError:
+        return 0.0
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6

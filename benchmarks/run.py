@@ -23,7 +23,8 @@ _SENTENCE = "Paris is the capital of France."
 def speed(kb: Path, texts: workspace.Texts, script: str = "linking.py", *flags: str) -> tuple[float, float]:
     """Megabytes a second and peak memory of a script over the texts, on one core."""
     finished = run([str(HERE / script), str(kb), str(texts.path), str(texts.size), *flags], core=0)
-    return float(json.loads(finished.output)["mb_s"]), finished.peak_mb
+    printed: dict[str, float] = json.loads(finished.output)
+    return printed["mb_s"], printed.get("peak_mb", float("nan"))
 
 
 def linking(kb: Path, texts: workspace.Texts) -> dict[str, float]:
@@ -42,7 +43,9 @@ def linking(kb: Path, texts: workspace.Texts) -> dict[str, float]:
 def starting(kb: Path) -> dict[str, float]:
     nothing = quickest(["-c", "pass"])
     imported = quickest(["-c", "import entlink"])
-    once = quickest(["-c", f"import entlink; entlink.load({str(kb)!r}).link({_SENTENCE!r})"])
+    link_one = f"import entlink; entlink.load({str(kb)!r}).link({_SENTENCE!r})"
+    once = quickest(["-c", link_one])
+    resident = float(run(["-c", f"{link_one}\nfrom processes import own_peak_mb\nprint(own_peak_mb())"]).output)
     help_text = quickest([str(Path(sys.executable).with_name("entlink")), "--help"])
     print(f"  python -c pass                 {1e3 * nothing.seconds:8.1f} ms")
     print(
@@ -54,11 +57,11 @@ def starting(kb: Path) -> dict[str, float]:
         f"  open the KB, link one sentence {1e3 * once.seconds:8.1f} ms     "
         f"{once.seconds / imported.seconds:.2f} x import entlink      target <= 2"
     )
-    print(f"  resident memory of that        {once.peak_mb:8.1f} MB     target < 300")
+    print(f"  resident memory of that        {resident:8.1f} MB     target < 300")
     return {
         "help": help_text.seconds / nothing.seconds,
         "open_and_link": once.seconds / imported.seconds,
-        "resident_mb": once.peak_mb,
+        "resident_mb": resident,
     }
 
 
@@ -75,7 +78,7 @@ def large(small: Path, texts: workspace.Texts) -> dict[str, dict[str, float]]:
     folder, build = workspace.large_kb()
     print("\nA knowledge base of 7 million entities and 20 million names")
     print(f"  build                          {build['seconds'] / 3600:8.2f} hours")
-    print(f"  peak memory of one process     {build['peak_mb']:8.0f} MB")
+    print(f"  peak memory, all processes     {build['peak_mb']:8.0f} MB")
     print(f"  on disk                        {build['disk_mb']:8.0f} MB")
     (small_speed, small_memory), (speed_mb, memory) = speed(small, texts), speed(folder, texts)
     slower, larger = small_speed / speed_mb, memory / small_memory

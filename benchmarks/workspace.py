@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import lzma
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -14,7 +13,8 @@ import entlink
 import generate
 from entlink.kb.knowledge_base import KnowledgeBase
 
-ROOT = Path(__file__).resolve().parent.parent
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
 FOLDER = ROOT / "build" / "bench"
 SHARED = ROOT.parent / "shared" / "data"
 SIMPLE = SHARED / "simplewiki_2021_kb.jsonl.xz"
@@ -61,23 +61,9 @@ def _build_large(folder: Path, entities: int, names: int) -> dict[str, float]:
         entities, names = entities - SMALL_ENTITIES, names - SMALL_NAMES
     if not table.exists():
         generate.write(table, entities, names)
-    started = time.perf_counter()
-    command = [
-        "-m",
-        "entlink",
-        "kb",
-        "build",
-        *sources,
-        str(table),
-        "-o",
-        str(folder),
-        "--replace",
-        "--quiet",
-    ]
-    finished = run(command)
-    seconds = time.perf_counter() - started
-    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    return {"seconds": seconds, "peak_mb": finished.peak_mb, "disk_mb": size / 1e6}
+    finished = run([str(HERE / "building.py"), str(folder), *sources, str(table)])
+    built: dict[str, float] = msgspec.json.decode(finished.output)
+    return built
 
 
 def texts(limit: int = 12_000_000) -> Texts:

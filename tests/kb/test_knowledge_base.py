@@ -126,7 +126,7 @@ print(rounds, len(seen))
 
 
 def test_many_read_while_one_writes_and_indexes(own_world):
-    seconds = 4.0
+    seconds = 3.0
     command = [sys.executable, "-c", READER, own_world, str(seconds)]
     readers = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(3)]
     end, writes = time.monotonic() + seconds, 0

@@ -67,13 +67,16 @@ def apply(folder, step) -> None:
 
 
 def meanings(folder) -> dict:
-    """Everything the names mean, now and then, whatever the order of their forms."""
+    """Everything the names mean, now and then, whatever the order of their forms.
+
+    Not how often they stand in the texts: a name that nothing bore at one index is counted from the next on.
+    """
     found = {}
     for date in DATES:
         with KnowledgeBase.open(folder, date=date) as kb:
             for surface in SURFACES:
                 meaning = kb.meaning(surface)
-                found[date, surface] = (kb.aliases(surface), meaning.linked, meaning.unlinked, set(meaning.forms))
+                found[date, surface] = (kb.aliases(surface), meaning.linked, set(meaning.forms))
     linker = load(folder)
     found["links"] = [(link.mention.span, link.entity, link.score) for link in linker.link(TEXT).links]
     linker.kb.close()

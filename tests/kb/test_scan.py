@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from unittest import mock
+
 import marisa_trie
 import pytest
 from hypothesis import example, given, settings
@@ -129,3 +131,20 @@ def test_names_up_to_the_length_limit_are_found():
     scanner = Scanner(Tries({longest, longer, longer + " z", longest + " z"}))
     assert scanner.matches(f"a {longest} b") == [(2, 2 + MAX_KEY)]
     assert scanner.matches("y y") == []
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.sets(PHRASES, max_size=12),
+    st.lists(st.one_of(TEXTS, JOINED), min_size=4, max_size=12),
+    st.booleans(),
+    st.sampled_from([1, 2, 4]),
+    st.sampled_from([1, 4]),
+    st.sampled_from([3, 1000]),
+)
+def test_what_is_remembered_never_changes_what_is_found(phrases, texts, plurals, shards, patience, cached):
+    keys = {key_of(phrase) for phrase in phrases}
+    scanner = Scanner(Tries(keys, shards), plurals=plurals)
+    with mock.patch.multiple(scan, _WARM=2, _KEYS_A_SIGHTING=patience, _CACHED_TOKENS=cached):
+        for text in [*texts, *texts]:
+            assert scanner.matches(text) == by_trying_all(keys, text, plurals=plurals)

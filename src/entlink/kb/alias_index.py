@@ -60,6 +60,7 @@ class AliasIndex:
     def __init__(self, folder: Path, shards: int) -> None:
         self.shards = shards
         self._shards = [_Shard(folder, number) for number in range(shards)]
+        self._last: tuple[str | None, list[Form]] = (None, [])
         self._decode: Callable[[bytes], list[Form]] | None = None
 
     def __len__(self) -> int:
@@ -70,10 +71,14 @@ class AliasIndex:
         return self._shards[shard_of(token, self.shards)].trie
 
     def group(self, key: str) -> list[Form]:
-        """All forms with this key; empty when the key is unknown."""
+        """All forms with this key; empty when the key is unknown. The last answer is kept: it is asked for twice."""
+        if key == self._last[0]:
+            return self._last[1]
         shard = self._shards[shard_of(first_token(key), self.shards) if self.shards > 1 else 0]
         blob = shard.blob(key)
-        return self._forms(blob) if blob else []
+        forms = self._forms(blob) if blob else []
+        self._last = (key, forms)
+        return forms
 
     def __contains__(self, key: str) -> bool:
         return key in self.shard_trie(first_token(key) if self.shards > 1 else "")

@@ -132,6 +132,11 @@ class AliasTable:
         return [*base, *self._overlay.forms(key)]
 
     def _in_group(self, surface: str, forms: list[Form]) -> Meaning:
+        as_written = [form for form in forms if form[0] == surface]  # most often the answer, and quickly told
+        if as_written:
+            meaning = self._summed(as_written, Tier.EXACT)
+            if meaning.entries:
+                return meaning
         ranked = [(tier_between(surface, form.text), form) for form in forms]
         for tier in (Tier.EXACT, Tier.UNICODE, Tier.CASE, Tier.PUNCTUATION):
             if not self._normalisation.allows(tier) or not any(own == tier for own, _ in ranked):
@@ -147,29 +152,32 @@ class AliasTable:
         sources: dict[int, int] = {}
         linked = unlinked = 0
         texts = []
+        now = self._date is None
         for form in forms:
-            unlinked += form.unlinked
+            text, seen, postings = form
+            unlinked += seen
             named = False
-            for entity, count, stored in form.triples():
-                linked += count if stored & _ANCHOR else 0
-                live = self._live_sources(form.text, entity, stored)
+            for entity, count, stored in form.triples() if postings else ():
+                if stored & _ANCHOR:
+                    linked += count
+                live = (0 if stored & _PAST else stored) if now else self._sources_then(text, entity, stored)
                 if live:
                     named = True
                     counts[entity] = counts.get(entity, 0) + count
                     sources[entity] = sources.get(entity, 0) | live
             if named:  # a form that only stands in the texts is nobody's name
-                texts.append(form.text)
+                texts.append(text)
         entries = [
             AliasEntry(entity, count + self._given_weight(sources[entity]), sources[entity])
             for entity, count in counts.items()
         ]
-        entries.sort(key=lambda entry: (-entry.support, entry.entity))
+        if len(entries) > 1:
+            entries.sort(key=lambda entry: (-entry.support, entry.entity))
         return Meaning(tier, tuple(entries), linked, unlinked, tuple(texts))
 
-    def _live_sources(self, surface: str, entity: int, stored: int) -> int:
-        """The sources that hold at the table's date; none when the entity did not bear the name then."""
-        if self._date is None:
-            return 0 if stored & _PAST else stored
+    def _sources_then(self, surface: str, entity: int, stored: int) -> int:
+        """The sources that held at the table's date; none when the entity did not bear the name then."""
+        assert self._date is not None
         version = self._store.version_at(entity, self._date)
         if version is None:
             return 0
@@ -197,6 +205,8 @@ class AliasTable:
 
 def _without(form: Form, changed: set[int], removed: set[int]) -> Form:
     """The form less the names that changed entities used to give; links to those still there count on."""
+    if changed.isdisjoint(form.postings[::3]):
+        return form
     kept = [
         number
         for entity, count, sources in form.triples()

@@ -25,6 +25,7 @@ SPACELESS = (
 _WORD_END = r"(?:[+#]++(?![^\W_]))?"
 _ASCII_TOKEN = re.compile(rf"([a-z0-9]+{_WORD_END})")
 _PLAIN_TOKEN = re.compile(rf"([^\W_]+{_WORD_END})")  # where there are neither marks nor spaceless scripts
+_PLAIN_WORDS = re.compile("[A-Za-z0-9]+(?: [A-Za-z0-9]+)*")
 _SPACELESS = re.compile(f"[{SPACELESS}]")
 _plain: set[str] = set()  # characters seen that are neither marks nor spaceless
 # What NFKC may join with the character before it, beside combining marks: Hangul vowels and finals, conjoining,
@@ -58,6 +59,8 @@ def fold(text: str) -> Folded:
 @lru_cache(maxsize=65536)
 def key_of(surface: str) -> str:
     """The key of a name. A name of nothing but punctuation is its own key."""
+    if surface.isascii() and _PLAIN_WORDS.fullmatch(surface):
+        return surface.lower()  # plain words, one space between two: what folding would come to
     key = fold(surface).key
     return key or " ".join(unicodedata.normalize("NFKC", surface).casefold().split())
 

@@ -50,6 +50,7 @@ class Scanner:
         self._plurals = plurals
         self._beginnings: dict[str, Beginning] = {}
         self._heat: Counter[str] = Counter()
+        self._longer: dict[str, frozenset[str]] = {}  # what follows several words, as a beginning may tell of one
         self._plural_names: set[str] = set()
 
     def matches(self, text: str) -> list[Match]:
@@ -64,37 +65,42 @@ class Scanner:
     def _in_piece(self, text: str) -> list[Match]:
         folded = fold(text)
         tokens, starts, ends = folded.tokens, folded.starts, folded.ends
-        self._learn(tokens)
         found: list[Match] = []
-        beginnings, following = map(self._beginnings.__getitem__, tokens), chain(tokens[1:], (ITSELF,))
-        for position, (beginning, follower) in enumerate(zip(beginnings, following, strict=False)):
+        following = chain(tokens[1:], (ITSELF,))
+        for position, (beginning, follower) in enumerate(zip(self._look_up(tokens), following, strict=False)):
             if beginning is None:
                 continue
             if beginning is True:
                 found.append((starts[position], ends[position]))
             elif type(beginning) is not frozenset:
-                self._search(beginning, folded, position, found)
+                self._search(folded, position, found)
             elif follower and (follower in beginning or follower >= _FIRST_SPACELESS):
-                self._search(self._index.shard_trie(tokens[position]), folded, position, found)
+                self._walk(folded, position, beginning, found)
             elif ITSELF in beginning:
                 found.append((starts[position], ends[position]))
         if self._fresh:
             self._add_fresh(folded, self._fresh, found)
         return found
 
-    def _learn(self, tokens: list[str]) -> None:
-        """Find out what each token can begin, if it has not been seen."""
+    def _look_up(self, tokens: list[str]) -> list[Beginning]:
+        """What each token can begin; those not seen before are asked of the index."""
         known = self._beginnings
-        if len(known) >= _CACHED_TOKENS:
-            known.clear()
-            self._heat.clear()
-            self._plural_names.clear()
-        for token in set(tokens).difference(known):
-            known[token] = self._begins(token)
+        try:
+            return list(map(known.__getitem__, tokens))
+        except KeyError:
+            if len(known) + len(self._longer) >= _CACHED_TOKENS:
+                self._forget()
+            for token in set(tokens).difference(known):
+                known[token] = self._begins(token)
+            return list(map(known.__getitem__, tokens))
+
+    def _forget(self) -> None:
+        for memory in (self._beginnings, self._longer, self._heat, self._plural_names):
+            memory.clear()
 
     def _begins(self, token: str) -> Beginning:
         """What keys begin with this token: none (None), it alone (True), or those of a trie."""
-        if self._plurals and self._is_plural_of_key(token):
+        if self._plurals and self._is_plural_of_key(token, token):
             self._plural_names.add(token)
         trie = self._index.shard_trie(token)
         longer = trie.iterkeys(token)
@@ -103,36 +109,66 @@ class Scanner:
             return True if first or token in self._plural_names else None
         return trie
 
-    def _remember(self, trie: marisa_trie.Trie, token: str, limit: int) -> None:
-        """Note which words follow the token in a key, unless there are more keys than `limit`."""
+    def _walk(self, folded: Folded, position: int, known: frozenset[str], found: list[Match]) -> None:
+        """Follow the words that are remembered as far as they go; where memory ends, ask the trie."""
+        tokens, start = folded.tokens, folded.starts[position]
+        prefix, last, matches = tokens[position], position, []
+        while True:
+            if ITSELF in known:
+                matches.append((start, folded.ends[last]))
+            last += 1
+            follower = tokens[last] if last < len(tokens) else ITSELF
+            if follower >= _FIRST_SPACELESS:
+                return self._search(folded, position, found)
+            if not follower or follower not in known:
+                break
+            prefix = f"{prefix} {follower}"
+            longer = self._longer.get(prefix)
+            if longer is None:
+                self._warm(prefix, tokens[position])
+                return self._search(folded, position, found)
+            known = longer
+        found += matches
+        return None
+
+    def _warm(self, prefix: str, first: str) -> None:
+        """Count a sighting of a word, or of several; those seen often are remembered with what follows them."""
+        heat = self._heat[prefix] = self._heat[prefix] + 1
+        if heat >= _WARM and heat & (heat - 1) == 0:  # again at each power of two, with more patience
+            words = self._followers(prefix, self._index.shard_trie(first), heat * _KEYS_A_SIGHTING)
+            if words is not None:
+                (self._beginnings if prefix == first else self._longer)[prefix] = words
+
+    def _followers(self, prefix: str, trie: marisa_trie.Trie, limit: int) -> frozenset[str] | None:
+        """The words that follow the prefix in a key; None where there are more keys than `limit`."""
         words: set[str] = set()
-        left = limit
-        for key in islice(trie.iterkeys(token + " "), limit):
-            left -= 1
-            word, _, more = key[len(token) + 1 :].partition(" ")
+        for key in islice(trie.iterkeys(prefix + " "), limit):
+            limit -= 1
+            word, _, more = key[len(prefix) + 1 :].partition(" ")
             words.add(word if word.isascii() else first_token(word))
             if self._plurals and not more:
                 words.update(word + ending for ending in _PLURAL_ENDINGS)
-        if left:
-            if token in trie or token in self._plural_names:
-                words.add(ITSELF)
-            self._beginnings[token] = frozenset(words)
+        if not limit:
+            return None
+        if prefix in trie or (self._plurals and self._is_plural_of_key(prefix, prefix.rpartition(" ")[2])):
+            words.add(ITSELF)
+        return frozenset(words)
 
-    def _is_plural_of_key(self, token: str) -> bool:
+    def _is_plural_of_key(self, key: str, last: str) -> bool:
+        """Whether a key becomes this one when its last word is put into the plural."""
         for ending in _PLURAL_ENDINGS:
-            singular = token.removesuffix(ending)
-            if _SHORTEST_STEM <= len(singular) < len(token) and singular in self._index.shard_trie(singular):
-                return True
+            if last.endswith(ending) and len(last) - len(ending) >= _SHORTEST_STEM:
+                singular = key.removesuffix(ending)
+                if singular in self._index.shard_trie(singular.partition(" ")[0]):
+                    return True
         return False
 
-    def _search(self, trie: marisa_trie.Trie, folded: Folded, position: int, found: list[Match]) -> None:
+    def _search(self, folded: Folded, position: int, found: list[Match]) -> None:
         """Ask the trie which keys begin at a token."""
         token, start = folded.tokens[position], folded.at[position]
         if token < _FIRST_SPACELESS and type(self._beginnings[token]) is not frozenset:
-            heat = self._heat[token] = self._heat[token] + 1
-            if heat >= _WARM and heat & (heat - 1) == 0:  # again at each power of two, with more patience
-                self._remember(trie, token, heat * _KEYS_A_SIGHTING)
-        keys = trie.prefixes(folded.key[start : start + MAX_KEY])
+            self._warm(token, token)
+        keys = self._index.shard_trie(token).prefixes(folded.key[start : start + MAX_KEY])
         longest = len(keys[-1]) if keys else 0
         if longest == len(token) or token in self._plural_names:
             found.append((folded.starts[position], folded.ends[position]))

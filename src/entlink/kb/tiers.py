@@ -34,9 +34,13 @@ class Normalisation(NamedTuple):
 
 def tier_between(surface: str, form: str) -> Tier:
     """The tightest step at which the two are the same; they must have one key."""
+    if surface == form:
+        return Tier.EXACT
     surface, form = tidy(surface), tidy(form)
     if surface == form:
         return Tier.EXACT
+    if surface.isascii() and form.isascii():
+        return Tier.CASE if surface.lower() == form.lower() else Tier.PUNCTUATION
     surface, form = unicodedata.normalize("NFKC", surface), unicodedata.normalize("NFKC", form)
     if surface == form:
         return Tier.UNICODE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Thread
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import duckdb
@@ -80,7 +82,8 @@ def _run_pool(
         running: set[Future[None]] = set()
         try:
             for path, arguments in pending:
-                running.add(pool.submit(_run, function, arguments, path))
+                with _main_module_hidden():
+                    running.add(pool.submit(_run, function, arguments, path))
                 if len(running) >= 2 * processes:
                     running = _reap(running, done)
             while running:
@@ -93,6 +96,20 @@ def _run_pool(
                     "Use fewer with --processes, or less with --memory"
                 ) from problem
             raise
+
+
+@contextmanager
+def _main_module_hidden() -> Iterator[None]:
+    """A new process imports the caller's script again, and would build anew where that has no main guard.
+
+    The functions it runs are ours and never in the script, so it can do without.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def _end_with_parent() -> None:

@@ -21,7 +21,16 @@ from entlink.kb.ingest import Checkpoint, ingest
 from entlink.kb.manifest import Manifest, SourceCard
 from entlink.kb.occurrences import count_occurrences
 from entlink.kb.store import DATABASE, Store
-from entlink.kb.writing import create_indexes, create_store, now, set_meta, transaction, write_lock
+from entlink.kb.writing import (
+    create_indexes,
+    create_store,
+    empty_log,
+    now,
+    set_meta,
+    transaction,
+    write_lock,
+    write_whole,
+)
 from entlink.sources import Source, open_source
 from entlink.version import __version__
 
@@ -124,7 +133,7 @@ def _take_up(work: Path, plan: _Plan) -> None:
             if leftover.name != "write.lock":
                 shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
         create_store(work)
-        stamp.write_bytes(encoded)
+        write_whole(stamp, encoded)
 
 
 def _run(work: Path, sources: Sequence[Source], options: BuildOptions, command: str, progress: Progress) -> Manifest:
@@ -142,7 +151,7 @@ def _run(work: Path, sources: Sequence[Source], options: BuildOptions, command: 
             set_meta(connection, "added_weight", str(links.mean()))
             set_meta(connection, "texts", str(texts))
             set_meta(connection, "manifest", msgspec.json.encode(manifest).decode())
-        store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        empty_log(store)
         return manifest
     finally:
         store.close()
@@ -162,7 +171,7 @@ def _count_links(store: Store, staging: Path, options: BuildOptions) -> LinkTota
     staged = sorted((staging / "links").glob("links-*.jsonl"))
     counts = store.folder / "counts" / BASE
     totals = write_link_counts(store, staged, counts, staging, memory=options.memory)
-    saved.write_bytes(msgspec.json.encode(totals))
+    write_whole(saved, msgspec.json.encode(totals))
     return totals
 
 

@@ -26,7 +26,7 @@ from entlink.kb.checksums import checksums
 from entlink.kb.counts import BASE, anchor_rows, occurrence_rows
 from entlink.kb.staging import Row, stage_names, write_rows
 from entlink.kb.store import Store
-from entlink.kb.writing import set_meta, transaction, write_lock
+from entlink.kb.writing import set_meta, transaction, write_lock, write_whole
 from entlink.version import __version__
 
 ENTITIES_A_TASK = 100_000
@@ -72,7 +72,7 @@ def make_index(
     write_groups(partitions, index, shards, memory=memory, processes=processes)
     progress("writing postings", 1, 1)
     card = IndexCard(shards, keys, edits[-1].seq if edits else 0, __version__, checksums(index))
-    (index / COMPLETE).write_bytes(msgspec.json.format(msgspec.json.encode(card)))
+    write_whole(index / COMPLETE, msgspec.json.format(msgspec.json.encode(card)))
     return card
 
 
@@ -112,10 +112,13 @@ def reindex(
     processes: int | None = None,
     progress: Progress = ignore_progress,
 ) -> IndexCard:
-    """Fold the edits since the last index into a new one; readers go over to it by themselves."""
+    """Fold the edits since the last index into a new one; readers go over to it by themselves.
+
+    Edits may go on meanwhile: those the index may have missed stay in the overlay.
+    """
     store = Store(folder, writable=True)
     try:
-        with write_lock(folder):
+        with write_lock(folder, "index.lock"):
             return _reindex(store, memory, processes or default_processes(), progress)
     finally:
         store.close()

@@ -212,6 +212,11 @@ class KnowledgeBase:
         """What any form with a folded key may mean."""
         return self.names.meaning_of_key(key)
 
+    def is_written_so(self, surface: str) -> bool:
+        """Whether some entity's name is written exactly as the surface is."""
+        meaning = self.names.meaning(surface)
+        return meaning.tier is Tier.EXACT and bool(meaning.entries)
+
     def occurrences(self, surface: str) -> dict[str, int]:
         """How often each written form of the surface's key stands unlinked in the texts."""
         return {form.text: form.unlinked for form in self.index.group(key_of(surface))}

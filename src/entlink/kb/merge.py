@@ -21,6 +21,7 @@ from entlink.kb.store import DATABASE, Store
 from entlink.kb.writing import (
     create_indexes,
     create_store,
+    empty_log,
     insert_entity,
     insert_version,
     now,
@@ -113,7 +114,7 @@ def _merge_into(
             set_meta(connection, "added_weight", str(links.mean()))
             set_meta(connection, "texts", str(manifest.texts))
             set_meta(connection, "manifest", msgspec.json.encode(manifest).decode())
-        merged.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        empty_log(merged)
         return manifest
     finally:
         merged.close()

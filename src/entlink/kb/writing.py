@@ -17,10 +17,10 @@ from entlink.kb.store import DATABASE, STORE_VERSION, Store
 
 
 @contextmanager
-def write_lock(folder: Path) -> Iterator[None]:
-    """Only one process builds, indexes or edits a KB; the lock goes with the process that held it."""
+def write_lock(folder: Path, name: str = "write.lock") -> Iterator[None]:
+    """Only one process edits a KB, and only one indexes it; a lock goes with the process that held it."""
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "write.lock").open("w") as file:
+    with (folder / name).open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as problem:
@@ -43,6 +43,19 @@ def create_indexes(store: Store) -> None:
     with _told(store.folder):
         for statement in statements(_script("indexes.sql")):
             store.connection.execute(statement)
+
+
+def empty_log(store: Store) -> None:
+    """Write what is in the write-ahead log into the database, so that the folder can be moved or copied."""
+    with _told(store.folder):
+        store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file that is there whole or not at all, whenever the process is killed."""
+    partial = path.with_name(f"{path.name}.partial")
+    partial.write_bytes(content)
+    partial.replace(path)
 
 
 def _script(name: str) -> str:

@@ -14,6 +14,7 @@ from entlink.kb.tiers import Tier
 from entlink.mentions.overlaps import Scored, without_overlaps
 
 CasePolicy = Literal["exact", "smart", "fold"]
+_CLOSING_SIGNS = frozenset(".!?)'’")
 _CACHED_VERDICTS = 200_000
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _SENTENCE_END = re.compile(r"\w{4,}[.!?;:][\"'”’)\]]*\s|[。！？；：，、]")
@@ -93,10 +94,18 @@ class DictionaryDetector:
                 score = verdicts[surface] = -1.0 if verdict.reason else verdict.score
             if score >= 0.0:
                 accepted.append((start, end, score))
-        return [
-            Mention(Span(start, end), text[start:end], None, score)
-            for start, end, score in without_overlaps(accepted)
-        ]
+        mentions = []
+        for start, end, score in without_overlaps(accepted):
+            if text[end : end + 1] in _CLOSING_SIGNS:
+                end = self._with_signs(text, start, end)
+            mentions.append(Mention(Span(start, end), text[start:end], None, score))
+        return mentions
+
+    def _with_signs(self, text: str, start: int, end: int) -> int:
+        """Where the name ends if it is written with the signs that follow: "U.S.", "Yahoo!", "Mercury (planet)"."""
+        while text[end : end + 1] in _CLOSING_SIGNS and self.kb.is_written_so(text[start : end + 1]):
+            end += 1
+        return end
 
     def explain(self, text: str, told: Callable[[Span, Verdict, Span | None], None]) -> None:
         """Tell of every dictionary match in the text what became of it, and to what span it lost."""
@@ -112,7 +121,7 @@ class DictionaryDetector:
             told(Span(*loser[:2]), Verdict(loser[2], Reason.LOST), Span(*winner[:2]))
 
         for start, end, score in without_overlaps(accepted, lost):
-            told(Span(start, end), Verdict(score, None), None)
+            told(Span(start, self._with_signs(text, start, end)), Verdict(score, None), None)
 
     def verdict(self, surface: str) -> Verdict:
         """Whether a surface would be taken for a mention, and if not, why."""

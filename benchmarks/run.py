@@ -94,7 +94,7 @@ def large(small: Path, texts: workspace.Texts) -> dict[str, dict[str, float]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--large", action="store_true", help="also build and measure the large knowledge base")
-    parser.add_argument("--megabytes", type=float, default=12.0, help="how much text to link")
+    parser.add_argument("--megabytes", type=float, default=24.0, help="how much text to link")
     arguments = parser.parse_args()
     workspace.FOLDER.mkdir(parents=True, exist_ok=True)
     small, name = workspace.small_kb()

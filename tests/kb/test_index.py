@@ -6,6 +6,7 @@ import pytest
 
 from entlink.documents import Entity
 from entlink.errors import LockedError
+from entlink.kb import index as index_module
 from entlink.kb.edits import add, remove
 from entlink.kb.index import read_card, reindex
 from entlink.kb.knowledge_base import KnowledgeBase
@@ -49,9 +50,24 @@ def test_what_killed_runs_left_is_cleared_away(own_world):
         assert supports(kb, "Venus") == {"venus": 5}
 
 
-def test_indexing_waits_for_no_other_writer(own_world):
-    with write_lock(own_world), pytest.raises(LockedError):
+def test_two_processes_do_not_index_at_once(own_world):
+    with write_lock(own_world, "index.lock"), pytest.raises(LockedError):
         reindex(own_world, processes=1)
+
+
+def test_edits_made_while_an_index_is_made_are_seen_afterwards(own_world, monkeypatch):
+    write_groups = index_module.write_groups
+
+    def edit_then_write(*arguments: object, **settings: object) -> None:
+        add(own_world, [Entity("late", "Latecomer")])
+        remove(own_world, ["venus"])
+        write_groups(*arguments, **settings)
+
+    monkeypatch.setattr(index_module, "write_groups", edit_then_write)
+    reindex(own_world, processes=1)
+    with KnowledgeBase.open(own_world) as kb:
+        assert set(supports(kb, "Latecomer")) == {"late"}
+        assert supports(kb, "Venus") == {}
 
 
 def test_a_failure_leaves_the_old_index_in_force(own_world, monkeypatch):

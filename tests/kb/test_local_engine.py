@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import duckdb
@@ -98,3 +101,14 @@ def test_problems_of_the_database_are_ours(tmp_path):
     with pytest.raises(EntlinkError, match="nothing_so") as raised, sql(tmp_path) as connection:
         connection.execute("SELECT * FROM nothing_so")
     assert isinstance(raised.value.__cause__, duckdb.Error)
+
+
+def test_a_script_needs_no_main_guard(tmp_path):
+    rows = "".join(
+        json.dumps({"id": str(n), "title": f"Name {n}", "description": "of it " * 20}) + "\n" for n in range(8_000)
+    )
+    (tmp_path / "rows.jsonl").write_text(rows, encoding="utf8")
+    script = tmp_path / "script.py"
+    script.write_text("import entlink\nprint(entlink.build(['rows.jsonl'], 'rows.kb').entities)\n", encoding="utf8")
+    ran = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert (ran.returncode, ran.stdout) == (0, "8000\n"), ran.stderr

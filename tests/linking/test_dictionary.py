@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from entlink import build, load
 from entlink.documents import Document
 from entlink.kb.edits import block
 from entlink.mentions.dictionary import DictionaryDetector, Reason, is_acronym, is_broken
@@ -141,3 +142,14 @@ def test_names_across_the_end_of_a_sentence(surface, expected):
 def test_a_name_written_with_such_an_end_is_whole():
     assert not is_broken("Help! I Need", exact=True)
     assert is_broken("Help!\n\nI Need", exact=True)
+
+
+def test_a_name_ends_with_the_signs_it_is_written_with(tmp_path):
+    rows = '{"id": "us", "title": "U.S."}\n{"id": "y", "title": "Yahoo!"}\n{"id": "m", "title": "Mercury (planet)"}\n'
+    (tmp_path / "names.jsonl").write_text(rows, encoding="utf8")
+    build([tmp_path / "names.jsonl"], tmp_path / "names.kb")
+    linker = load(tmp_path / "names.kb")
+    text = "The U.S. owns Yahoo! and (the U.S) Mercury (planet). Yahoo. Mercury!"
+    found = [link.mention.text for link in linker.link(text).links]
+    assert found == ["U.S.", "Yahoo!", "U.S", "Mercury (planet)", "Yahoo", "Mercury"]
+    assert [one.text for one in linker.explain(text).spans if one.outcome == "linked"] == found

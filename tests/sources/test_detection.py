@@ -158,7 +158,7 @@ def test_position_of_parquet(tmp_path):
 
 
 def test_import_is_cheap():
-    heavy = "{'duckdb', 'pyoxigraph', 'lzma', 'bz2', 'gzip', 'sqlite3', 'csv'}"
+    heavy = "{'duckdb', 'pyoxigraph', 'lzma', 'bz2', 'gzip', 'csv'}"
     code = f"import sys, entlink.sources; print(sorted({heavy} & set(sys.modules)))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"

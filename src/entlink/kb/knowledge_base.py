@@ -215,7 +215,7 @@ class KnowledgeBase:
     def is_written_so(self, surface: str) -> bool:
         """Whether some entity's name is written exactly as the surface is."""
         meaning = self.names.meaning(surface)
-        return meaning.tier is Tier.EXACT and bool(meaning.entries)
+        return meaning.tier is Tier.EXACT and not meaning.pinned and surface in meaning.forms
 
     def occurrences(self, surface: str) -> dict[str, int]:
         """How often each written form of the surface's key stands unlinked in the texts."""

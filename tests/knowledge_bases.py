@@ -8,9 +8,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from entlink.documents import Entity
 from entlink.kb.build import BuildOptions, build
 from entlink.kb.knowledge_base import KnowledgeBase
 
+FULL = Entity("full", "Full", "All.", ("F",), ("t",), ("p.png",), "en", "2001", {"wikidata": "Q1"})
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 _LINK = re.compile(r"\[\[([^|\]]+)\|([^\]]+)\]\]")
 

@@ -10,7 +10,7 @@ import pytest
 from entlink import KnowledgeBase, Linker, load
 from entlink.config import make_stage
 from entlink.documents import Candidate, Document, Link, Mention, Span
-from entlink.interfaces import Question, Shortlist
+from entlink.interfaces import Judgement, Question, Shortlist, Verdict
 from entlink.nil import ThresholdNil
 from entlink.ranking.prior import PriorRanker
 from entlink.registry import BUILT_IN
@@ -167,6 +167,24 @@ class TestBrokenDetectors:
     def test_mentions(self, mentions, message):
         with pytest.raises(AssertionError, match=message):
             check_detector(each(mentions), [DOCUMENT])
+
+    @pytest.mark.parametrize(
+        ("judgements", "message"),
+        [
+            ([], r"span \[0, 5\) was detected, but is not told of without a reason"),
+            ([Judgement(PARIS.span, Verdict(0.0, "no"))], r"span \[0, 5\) was detected, but"),
+            ([Judgement(PARIS.span, Verdict(1.0)), Judgement(MERCURY.span, Verdict(1.0))], "has no reason"),
+            ([Judgement(Span(3, 99), Verdict(0.0, "no"))], r"\[3, 99\) is empty or outside the text of 17"),
+            ([Judgement(PARIS.span, Verdict(1.0), MERCURY.span)], "lost to another, but no reason"),
+        ],
+    )
+    def test_explanations(self, judgements, message):
+        class Explained(Stage):
+            def explain(self, document, span=None):
+                return judgements if document.text else []
+
+        with pytest.raises(AssertionError, match=message):
+            check_detector(Explained(lambda batch: [[PARIS] if one.text else [] for one in batch]), [DOCUMENT])
 
     def test_fails_on_an_empty_text(self):
         first = Stage(lambda batch: [[Mention(Span(0, 1), one.text[:1])] for one in batch])

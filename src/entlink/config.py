@@ -10,6 +10,9 @@ name = "alias"
 [nil]
 name = "threshold"
 threshold = 0.2
+
+[kb.normalisation]
+case = false
 """
 
 from __future__ import annotations
@@ -21,18 +24,28 @@ import msgspec
 from msgspec import field
 
 from entlink.errors import ConfigError
-from entlink.registry import NEEDS_NO_KB, find
+from entlink.kb.aliases import PriorWeights
+from entlink.kb.tiers import Normalisation
+from entlink.registry import BUILT_IN, NEEDS_NO_KB, find
 
 Stage = dict[str, Any]
 
 
+class KnowledgeBaseConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """How a linker reads the names of its knowledge base: what their sources count for, and which tiers are tried."""
+
+    weights: PriorWeights = field(default_factory=PriorWeights)
+    normalisation: Normalisation = field(default_factory=Normalisation)
+
+
 class LinkerConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Which stages a linker is made of. Each table has a `name` and that stage's own settings."""
+    """Which stages a linker is made of. Each table but `kb` has a `name` and that stage's own settings."""
 
     detector: Stage = field(default_factory=lambda: {"name": "dictionary"})
     retriever: list[Stage] = field(default_factory=lambda: [{"name": "alias"}, {"name": "edit-distance"}])
     ranker: Stage = field(default_factory=lambda: {"name": "prior"})
     nil: Stage = field(default_factory=lambda: {"name": "threshold"})
+    kb: KnowledgeBaseConfig = field(default_factory=KnowledgeBaseConfig)
     types: tuple[str, ...] = ()
     min_score: float = 0.0
     batch_size: Annotated[int, msgspec.Meta(ge=1)] = 64
@@ -55,7 +68,10 @@ def make_stage(kind: str, settings: Stage, kb: object) -> Any:
     if not isinstance(name, str):
         raise ConfigError(f'the [{kind}] table needs a name, such as name = "…"')
     factory = find(kind, name)
-    try:
-        return factory(**own) if (kind, name) in NEEDS_NO_KB else factory(kb, **own)
-    except TypeError as problem:
-        raise ConfigError(f"[{kind}] {name}: {problem}") from problem
+    before = () if (kind, name) in NEEDS_NO_KB else (kb,)
+    if own or name not in BUILT_IN[kind]:
+        # Imported here: the stages in the box need no settings, and looking into signatures is slow to import.
+        from entlink.settings import checked
+
+        own = checked(f"[{kind}] {name}", factory, before, own)
+    return factory(*before, **own)

@@ -33,9 +33,6 @@ class Span(Leaf, frozen=True):
     def overlaps(self, other: Span) -> bool:
         return self.start < other.end and other.start < self.end
 
-    def shifted(self, by: int) -> Span:
-        return Span(self.start + by, self.end + by)
-
 
 class Mention(Leaf, frozen=True):
     """A piece of text that may name an entity."""
@@ -118,7 +115,11 @@ class Document(Record, frozen=True, dict=True):
     def with_turn(self, turn: Turn) -> Document:
         """The same conversation with one more turn; what was there is not derived again."""
         text = f"{self.text}{TURN_SEPARATOR}{turn.text}" if self.turns else turn.text
-        return msgspec.structs.replace(self, text=text, turns=(*self.turns, turn))
+        longer = msgspec.structs.replace(self, text=text, turns=(*self.turns, turn))
+        before = self.turn_spans
+        start = before[-1].end + len(TURN_SEPARATOR) if before else 0
+        longer.__dict__["turn_spans"] = (*before, Span(start, start + len(turn.text)))  # where its cache is kept
+        return longer
 
     @cached_property
     def turn_spans(self) -> tuple[Span, ...]:

@@ -2,6 +2,7 @@
 
     EntlinkError
     ├── InputError          a file, record or argument the user gave is wrong
+    │   ├── FieldError      a value that cannot be a field of an entity
     │   ├── SourceError     a record of a source: carries file and position
     │   ├── SpanError       a span that does not fit its text, or overlaps another
     │   └── ConfigError     a linker configuration whose parts do not fit
@@ -39,6 +40,22 @@ class SourceError(InputError):
         place = ", ".join(part for part in (file, position) if part)
         message = f"{place}: {problem}" if place else problem
         super().__init__(f"{message}. {hint}" if hint else message)
+
+
+class FieldError(InputError):
+    """A value that cannot become a field of an entity; who knows the record adds its file and position."""
+
+    def __init__(self, problem: str, hint: str = "") -> None:
+        self.problem, self.hint = problem, hint
+        super().__init__(f"{problem}. {hint}" if hint else problem)
+
+    def of(self, kind: str, name: str) -> FieldError:
+        """The same with the name of what holds the value: a `column`, or a `field`."""
+        return FieldError(f"{kind} {name!r} {self.problem}", self.hint)
+
+    def at(self, file: object, position: str) -> SourceError:
+        """The error of a record: the same with its file and position."""
+        return SourceError(self.problem, str(file), position, self.hint)
 
 
 class SpanError(InputError):

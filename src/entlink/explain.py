@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Literal, get_args
 
 from entlink.documents import Candidate, Document, Link, Mention, Record, Span
+from entlink.interfaces import Explainer, Judgement, Reason, Verdict
 from entlink.kb.folding import key_of
-from entlink.mentions.dictionary import DictionaryDetector, Reason, Verdict
 
 if TYPE_CHECKING:
     from entlink.linker import Linker
 
-OUTCOMES = ("linked", "nil", "not in the dictionary", "rejected", "lost to an overlap", "filtered out")
+Outcome = Literal["linked", "nil", "not in the dictionary", "rejected", "lost to an overlap", "filtered out"]
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+
+_NEAREST_SHOWN = 3
 
 
 class SpanExplanation(Record, frozen=True):
@@ -19,7 +23,7 @@ class SpanExplanation(Record, frozen=True):
 
     span: Span
     text: str
-    outcome: str
+    outcome: Outcome
     reason: str
     detection: float | None = None
     lost_to: Span | None = None
@@ -41,42 +45,28 @@ class Explanation(Record, frozen=True):
 def explain(linker: Linker, document: Document, span: Span | None = None) -> Explanation:
     """Explain every name found in a document, or one span of it."""
     linked = linker.link(document)
-    links = {link.mention.span: link for link in linked.links}
-    told: dict[Span, SpanExplanation] = {}
-    if isinstance(linker.detector, DictionaryDetector):
-
-        def tell(place: Span, verdict: Verdict, lost_to: Span | None) -> None:
-            if verdict.reason:
-                told[place] = _rejected(linker, document, place, verdict, lost_to)
-            elif place not in links:
-                told[place] = _filtered(linker, document, place, verdict)
-
-        linker.detector.explain(document.text, tell)
-    for place, link in links.items():
-        told[place] = _decided(document, place, link)
+    told = {link.mention.span: _decided(linker, document, link) for link in linked.links}
+    for judgement in _judgements(linker, document, span):
+        if judgement.span not in told and span in (None, judgement.span):
+            told[judgement.span] = _judged(linker, document, judgement)
     if span is not None:
-        one = told.get(span) or _unknown(linker, document, span, links)
-        return Explanation(linked, (one,))
+        return Explanation(linked, (told.get(span) or _untold(linker, linked, span),))
     return Explanation(linked, tuple(told[place] for place in sorted(told, key=lambda s: (s.start, s.end))))
 
 
-def _decided(document: Document, span: Span, link: Link) -> SpanExplanation:
-    if link.entity is not None:
-        reason = _why_linked(link)
-        outcome = "linked"
-    else:
-        best = f"the best candidate scores {link.candidates[0].score:.3f}" if link.candidates else "no candidate"
-        outcome, reason = "nil", f"{best}, too little for a link"
-    return SpanExplanation(
-        span,
-        document.text[span.start : span.end],
-        outcome,
-        reason,
-        link.mention.score,
-        None,
-        link,
-        link.candidates,
-    )
+def _judgements(linker: Linker, document: Document, span: Span | None) -> Iterable[Judgement]:
+    return linker.detector.explain(document, span) if isinstance(linker.detector, Explainer) else ()
+
+
+# What the linker decided
+
+
+def _decided(linker: Linker, document: Document, link: Link) -> SpanExplanation:
+    span = link.mention.span
+    text = document.text[span.start : span.end]
+    outcome: Outcome = "nil" if link.is_nil else "linked"
+    reason = _why_nil(linker, link) if link.is_nil else _why_linked(link)
+    return SpanExplanation(span, text, outcome, reason, link.mention.score, None, link, link.candidates)
 
 
 def _why_linked(link: Link) -> str:
@@ -88,42 +78,76 @@ def _why_linked(link: Link) -> str:
     return f"{against}, score {link.score:.3f}"
 
 
-def _rejected(
-    linker: Linker, document: Document, span: Span, verdict: Verdict, lost_to: Span | None
+def _why_nil(linker: Linker, link: Link) -> str:
+    if link.candidates:
+        return f"the best candidate scores {link.candidates[0].score:.3f}, too little for a link"
+    meaning = linker.kb.meaning(link.mention.text)
+    if meaning.blocked:
+        return Reason.BLOCKED
+    if meaning.entries and linker.types:
+        return f"no candidate: {Reason.WRONG_TYPE}"
+    return "no candidate: no name is written so or nearly so"
+
+
+# What the detector left alone
+
+
+def _judged(linker: Linker, document: Document, judgement: Judgement) -> SpanExplanation:
+    span, verdict, lost_to = judgement
+    if verdict.reason is None:
+        reason = "found, but no entity of the wanted types and score bears the name"
+        return _left(linker, document, span, "filtered out", reason, verdict.score)
+    reason = _in_words(linker, verdict)
+    if lost_to is not None:
+        winner = document.text[lost_to.start : lost_to.end]
+        return _left(linker, document, span, "lost to an overlap", f"{reason}, {winner!r}", verdict.score, lost_to)
+    outcome: Outcome = "filtered out" if verdict.reason == Reason.WRONG_TYPE else "rejected"
+    return _left(linker, document, span, outcome, reason, verdict.score)
+
+
+def _in_words(linker: Linker, verdict: Verdict) -> str:
+    if verdict.reason == Reason.NO_MEANING and linker.kb.date is not None:
+        return f"no entity bore the name on {linker.kb.date}"
+    if verdict.value is None:
+        return str(verdict.reason)
+    limit = "" if verdict.threshold is None else f", threshold {verdict.threshold:.3g}"
+    return f"{verdict.reason} ({verdict.value:.3g}{limit})"
+
+
+def _untold(linker: Linker, linked: Document, span: Span) -> SpanExplanation:
+    """A span that was asked for and of which no detector told."""
+    text = linked.text[span.start : span.end]
+    meaning = linker.kb.meaning(text)
+    if meaning.blocked:
+        return _judged(linker, linked, Judgement(span, Verdict(0.0, Reason.BLOCKED)))
+    over = next((link.mention.span for link in linked.links if link.mention.span.overlaps(span)), None)
+    if meaning.entries and over is not None:
+        return _judged(linker, linked, Judgement(span, Verdict(0.0, Reason.LOST), over))
+    if meaning.entries:
+        return _left(linker, linked, span, "rejected", "a name, but the detector did not take it for a mention")
+    near = _nearest(_candidates(linker, linked, span))
+    reason = f"no name folds to {key_of(text)!r}" + (f"; nearest by spelling: {near}" if near else "")
+    return _left(linker, linked, span, "not in the dictionary", reason)
+
+
+def _nearest(candidates: Iterable[Candidate]) -> str:
+    return ", ".join(sorted({one.title or one.entity for one in candidates})[:_NEAREST_SHOWN])
+
+
+def _left(
+    linker: Linker,
+    document: Document,
+    span: Span,
+    outcome: Outcome,
+    reason: str,
+    detection: float | None = None,
+    lost_to: Span | None = None,
 ) -> SpanExplanation:
     text = document.text[span.start : span.end]
-    assert verdict.reason is not None
-    outcome = "lost to an overlap" if verdict.reason is Reason.LOST else "rejected"
-    reason = verdict.reason.value
-    if lost_to is not None:
-        reason = f"{reason}, {document.text[lost_to.start : lost_to.end]!r}"
-    elif verdict.value is not None:
-        reason = f"{reason} ({verdict.value:.3g})"
-    mention = Mention(span, text)
-    candidates = tuple(linker.candidates(document, [mention])[0])
-    return SpanExplanation(span, text, outcome, reason, verdict.score, lost_to, None, candidates)
+    candidates = _candidates(linker, document, span)
+    return SpanExplanation(span, text, outcome, reason, detection, lost_to, None, candidates)
 
 
-def _filtered(linker: Linker, document: Document, span: Span, verdict: Verdict) -> SpanExplanation:
-    text = document.text[span.start : span.end]
-    candidates = tuple(linker.candidates(document, [Mention(span, text)])[0])
-    reason = "found, but no entity of the wanted types and score bears the name"
-    return SpanExplanation(span, text, "filtered out", reason, verdict.score, None, None, candidates)
-
-
-def _unknown(linker: Linker, document: Document, span: Span, links: dict[Span, Link]) -> SpanExplanation:
-    """A span no detector told of."""
-    text = document.text[span.start : span.end]
-    over = next((place for place in links if place.overlaps(span)), None)
-    candidates = tuple(linker.candidates(document, [Mention(span, text)])[0])
-    if linker.kb.meaning(text).entries:
-        if over is not None:
-            winner = document.text[over.start : over.end]
-            return SpanExplanation(
-                span, text, "lost to an overlap", f"{winner!r} is linked there", None, over, None, candidates
-            )
-        reason = "a name, but filtered out by type or score, or not standing between word ends"
-        return SpanExplanation(span, text, "filtered out", reason, None, None, None, candidates)
-    near = ", ".join(sorted({one.title or one.entity for one in candidates})[:3])
-    reason = f"no name folds to {key_of(text)!r}" + (f"; nearest by spelling: {near}" if near else "")
-    return SpanExplanation(span, text, "not in the dictionary", reason, None, None, None, candidates)
+def _candidates(linker: Linker, document: Document, span: Span) -> tuple[Candidate, ...]:
+    mention = Mention(span, document.text[span.start : span.end])
+    return tuple(linker.candidates(document, [mention])[0])

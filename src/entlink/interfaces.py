@@ -1,15 +1,16 @@
 """The stages of linking: each a protocol with one method over a batch.
 
-A stage may import `documents`, `interfaces`, `errors`, `kb` and `encoders`, and never another stage.
+A stage may import `documents`, `interfaces`, `errors`, `spans`, `kb` and `encoders`, and never another stage.
 `entlink.testing` has checks for those who write their own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from entlink.documents import Candidate, Document, Link, Mention
+from entlink.documents import Candidate, Document, Link, Mention, Span
 
 
 class Question(NamedTuple):
@@ -57,6 +58,57 @@ class NilPolicy(Protocol):
 
     def decide(self, shortlists: Sequence[Shortlist]) -> list[Link]:
         """A link for each shortlist: to its best candidate, or NIL."""
+
+
+@runtime_checkable
+class Typed(Protocol):
+    """A detector or retriever that keeps to entities of some types by itself, before it counts or cuts anything."""
+
+    def keep_to_types(self, types: frozenset[str]) -> None:
+        """From now on only entities with one of these types; none means all."""
+
+
+class Reason(StrEnum):
+    """Why a name was left alone; a detector of your own may say it in other words."""
+
+    NO_MEANING = "no entity bears the name now"
+    WRONG_TYPE = "no entity of the wanted types bears the name"
+    BLOCKED = "blocked by a rule"
+    CASE = "the case policy wants it written as the name is"
+    BROKEN = "it runs across the end of a sentence or paragraph"
+    RARELY_LINKED = "below the threshold of link probability"
+    COMMON_WORD = "a common word of the texts, mostly in lower case"
+    LOST = "lost to an overlapping name"
+    NOT_LOOKED_FOR = "not looked for here: its ends are not word ends, or only given spans may be written so"
+    NOT_GIVEN = "not among the mentions that the document gives"
+
+
+class Verdict(NamedTuple):
+    """What a detector thinks of a surface: a reason to leave it alone, or None.
+
+    `value` is the number behind it, `threshold` what it was held against.
+    """
+
+    score: float
+    reason: str | None = None
+    value: float | None = None
+    threshold: float | None = None
+
+
+class Judgement(NamedTuple):
+    """What became of a span in a detector, and to which other one it lost."""
+
+    span: Span
+    verdict: Verdict
+    lost_to: Span | None = None
+
+
+@runtime_checkable
+class Explainer(Protocol):
+    """A detector that can tell what became of the names it met; `Linker.explain` asks it."""
+
+    def explain(self, document: Document, span: Span | None = None) -> Iterable[Judgement]:
+        """A judgement of each name in the document; of `span` too, whatever it is, if there is one to tell."""
 
 
 @runtime_checkable

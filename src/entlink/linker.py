@@ -11,10 +11,10 @@ import msgspec
 
 from entlink.config import LinkerConfig, make_stage, read_config
 from entlink.documents import Candidate, Document, Link, Mention, Span
-from entlink.errors import ConfigError
-from entlink.formats.frames import check_mentions
-from entlink.interfaces import Detector, Follower, NilPolicy, Question, Ranker, Retriever, Shortlist
+from entlink.errors import ConfigError, InputError
+from entlink.interfaces import Detector, Follower, NilPolicy, Question, Ranker, Retriever, Shortlist, Typed
 from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.spans import check_mentions
 
 if TYPE_CHECKING:
     from entlink.explain import Explanation
@@ -44,6 +44,9 @@ class Linker:
         self.types, self.min_score, self.batch_size = frozenset(types), min_score, batch_size
         self._revision = kb.revision
         self._check_stages()
+        for stage in (self.detector, *self.retrievers):
+            if isinstance(stage, Typed):
+                stage.keep_to_types(self.types)
 
     def _check_stages(self) -> None:
         """Whether the parts fit, before anything runs."""
@@ -63,11 +66,15 @@ class Linker:
 
     def link(self, text: str | Document) -> Document:
         """Link one text or document."""
+        if not isinstance(text, str | Document):
+            raise InputError(f"a text (str) or a Document can be linked, not {type(text).__name__}")
         document = text if isinstance(text, Document) else Document("text", text)
         return self._link_batch([document])[0]
 
     def link_all(self, documents: Iterable[str | Document]) -> Iterator[Document]:
         """Link a stream of texts or documents, a batch at a time."""
+        if isinstance(documents, str | Document):
+            raise InputError("link_all takes several texts or documents; link takes one")
         numbered = (
             item if isinstance(item, Document) else Document(str(number), item)
             for number, item in enumerate(documents)
@@ -146,7 +153,7 @@ def load(
     config: LinkerConfig | str | Path | None = None,
     as_of: str | None = None,
     mentions: str | None = None,
-    types: Sequence[str] = (),
+    types: Sequence[str] | str = (),
     min_score: float | None = None,
 ) -> Linker:
     """A linker for a knowledge base, ready to use: `entlink.load("my.kb").link("…")`.
@@ -154,19 +161,24 @@ def load(
     `config` is a TOML file or a LinkerConfig; `as_of` an ISO date; `mentions="given"` links only the spans that
     documents bring; `types` and `min_score` filter.
     """
+    if isinstance(types, str):
+        types = (types,)
     if config is None:
         config = LinkerConfig()
     elif not isinstance(config, LinkerConfig):
         config = read_config(config)
-    kb = KnowledgeBase.open(path, date=as_of)
-    detector = {"name": mentions} if mentions else config.detector
-    return Linker(
-        kb,
-        make_stage("detector", detector, kb),
-        [make_stage("retriever", stage, kb) for stage in config.retriever],
-        make_stage("ranker", config.ranker, kb),
-        make_stage("nil", config.nil, kb),
-        types=tuple(types) or config.types,
-        min_score=config.min_score if min_score is None else min_score,
-        batch_size=config.batch_size,
-    )
+    kb = KnowledgeBase.open(path, date=as_of, weights=config.kb.weights, normalisation=config.kb.normalisation)
+    try:
+        return Linker(
+            kb,
+            make_stage("detector", {"name": mentions} if mentions else config.detector, kb),
+            [make_stage("retriever", stage, kb) for stage in config.retriever],
+            make_stage("ranker", config.ranker, kb),
+            make_stage("nil", config.nil, kb),
+            types=tuple(types) or config.types,
+            min_score=config.min_score if min_score is None else min_score,
+            batch_size=config.batch_size,
+        )
+    except BaseException:
+        kb.close()
+        raise

@@ -45,7 +45,7 @@ def find(kind: str, name: str) -> Factory:
         if point.name == name:
             loaded: Factory = point.load()
             return loaded
-    raise ConfigError(f"no {kind} named {name!r}{_did_you_mean(name, names(kind))}")
+    raise ConfigError(f"no {kind} named {name!r}{did_you_mean(name, names(kind))}")
 
 
 def _entry_points(kind: str) -> Any:
@@ -54,7 +54,8 @@ def _entry_points(kind: str) -> Any:
     return entry_points(group=f"entlink.{kind}")
 
 
-def _did_you_mean(name: str, known: list[str]) -> str:
+def did_you_mean(name: str, known: list[str]) -> str:
+    """The end of a message about a name that is not known: the nearest that is, or all of them."""
     from difflib import get_close_matches
 
     near = get_close_matches(name, known, 1)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from entlink.documents import Candidate, Document, Link, Mention, Span
-from entlink.interfaces import Detector, NilPolicy, Question, Ranker, Retriever, Shortlist
+from entlink.interfaces import Detector, Explainer, Judgement, NilPolicy, Question, Ranker, Retriever, Shortlist
 
 Given = TypeVar("Given")
 Answer = TypeVar("Answer")
@@ -164,10 +164,13 @@ class FixedRetriever:
 
 
 def check_detector(detector: Detector, documents: Sequence[Document]) -> None:
-    """Assert what a detector promises, on these documents and on an empty text."""
+    """Assert what a detector promises, on these documents and on an empty text; if it explains, that it does so."""
     _check_method(detector, Detector, "detect")
     batch = [*documents, Document("empty", "")]
     _check_batches("detect", detector.detect, batch, _check_mentions, _same_mentions)
+    if isinstance(detector, Explainer):
+        for document, mentions in zip(batch, detector.detect(batch), strict=True):
+            _check_judgements(document, mentions, detector.explain(document))
 
 
 def check_retriever(retriever: Retriever, questions: Sequence[Question]) -> None:
@@ -243,6 +246,20 @@ def _check_mentions(document: Document, mentions: Sequence[Mention]) -> None:
             f"{where} has the score {mention.score!r}, not a finite float",
         )
         end, last = span.end, span.start
+
+
+def _check_judgements(document: Document, mentions: Sequence[Mention], judgements: Iterable[Judgement]) -> None:
+    place, size, taken = f"explain: document {document.id!r}", len(document.text), set()
+    for span, verdict, lost_to in judgements:
+        where = f"{place}: span [{span.start}, {span.end})"
+        _expect(0 <= span.start < span.end <= size, f"{where} is empty or outside the text of {size} characters")
+        _expect(lost_to is None or bool(verdict.reason), f"{where} lost to another, but no reason is given")
+        if not verdict.reason:
+            taken.add(span)
+    detected = {mention.span for mention in mentions}
+    for span in detected ^ taken:
+        what = "was detected, but is not told of without a reason" if span in detected else "has no reason"
+        _expect(False, f"{place}: span [{span.start}, {span.end}) {what}")
 
 
 def _check_lists(question: Question, lists: Sequence[Sequence[Candidate]]) -> None:

@@ -46,7 +46,7 @@ EXIT_CODES: dict[int, str] = {
     141: "whoever read the output stopped reading",
 }
 
-ABOUT = "Link mentions in text, conversations and captions to the entities of your own knowledge base."
+ABOUT = "Link mentions in texts and conversations to the entities of your own knowledge base."
 FIRST_STEPS = (
     "entlink kb build samples/products.csv -o shop.kb",
     "entlink link shop.kb samples/chat.txt",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -67,8 +68,14 @@ def _spans(arguments: Namespace, text: str) -> list[Span]:
         return []
     spans = [Span(start, start + len(arguments.surface)) for start in _starts(text, arguments.surface)]
     if not spans:
-        raise InputError(f"{arguments.surface!r} does not stand in the text")
+        raise InputError(f"{arguments.surface!r} does not stand in the text{_other_case(text, arguments.surface)}")
     return spans
+
+
+def _other_case(text: str, surface: str) -> str:
+    """A hint where the surface stands in the text with other capitals."""
+    other = re.search(re.escape(surface), text, re.IGNORECASE) if surface else None
+    return f", but {other[0]!r} does. Case counts here" if other else ""
 
 
 def _starts(text: str, surface: str) -> list[int]:

@@ -25,15 +25,23 @@ def explanation_lines(explanation: Explanation) -> list[str]:
 
 
 def _span_lines(one: SpanExplanation, document: Document) -> list[str]:
-    start, end, turn = _place(one.span, document)
-    where = f"{start}:{end}" + ("" if turn is None else f" of turn {turn}")
     target = f" → {one.link.title} ({one.link.entity})" if one.link and one.link.entity is not None else ""
-    lines = [f"{one.text!r} at {where}: {one.outcome}{target}", f"  {one.reason}"]
+    lines = [f"{one.text!r} at {_where(one.span, document)}: {one.outcome}{target}", f"  {one.reason}"]
     if one.detection is not None:
         lines.append(f"  as a mention it scores {one.detection:.3f}")
     rows = [_candidate_row(candidate) for candidate in one.candidates[:_CANDIDATES_SHOWN]]
     more = len(one.candidates) - _CANDIDATES_SHOWN
     return [*lines, *columns(rows, "  "), *([f"  and {more} more candidates"] if more > 0 else [])]
+
+
+def _where(span: Span, document: Document) -> str:
+    start, turn = _place(span.start, document)
+    end, end_turn = _place(span.end, document)
+    if turn is None:
+        return f"{start}:{end}"
+    return (
+        f"{start}:{end} of turn {turn}" if turn == end_turn else f"{start} of turn {turn} to {end} of turn {end_turn}"
+    )
 
 
 def _candidate_row(candidate: Candidate) -> tuple[str, ...]:
@@ -77,17 +85,21 @@ def _rounded(score: float | None) -> float | None:
 
 
 def _offsets(span: Span, document: Document) -> dict[str, int]:
-    start, end, turn = _place(span, document)
+    """`end_turn` is told only of a span that reaches into another turn than it begins in."""
+    start, turn = _place(span.start, document)
+    end, end_turn = _place(span.end, document)
     place = {"start": start, "end": end}
-    return place if turn is None else {"turn": turn, **place}
+    if turn is None or end_turn is None:
+        return place
+    return {"turn": turn, **place, **({"end_turn": end_turn} if end_turn != turn else {})}
 
 
-def _place(span: Span, document: Document) -> tuple[int, int, int | None]:
-    """Start and end in the text, or in the turn where the span begins, with that turn's number."""
+def _place(offset: int, document: Document) -> tuple[int, int | None]:
+    """An offset in the turn that holds it, with that turn's number; without turns, in the text."""
     for number, turn in reversed(list(enumerate(document.turn_spans))):
-        if turn.start <= span.start:
-            return span.start - turn.start, span.end - turn.start, number
-    return span.start, span.end, None
+        if turn.start <= offset:
+            return offset - turn.start, number
+    return offset, None
 
 
 def restored(explanation: Explanation, original: str, aligned: Aligned) -> Explanation:

@@ -23,13 +23,15 @@ _MARKUPS: dict[str, Markup] = {"text": "plain", "markdown": "markdown", "html": 
 class Given(NamedTuple):
     """An open input: documents as JSON lines when `markup` is None, else one text with that markup.
 
-    `position` tells how many bytes of `size` were read, where the size is known.
+    `position` tells how many bytes of `size` were read, where the size is known; `is_guessed` that only a first {
+    says that it is documents.
     """
 
     file: BinaryIO
     markup: Markup | None
     position: Callable[[], int]
     size: int
+    is_guessed: bool
 
 
 class _NamedFile(io.BufferedReader):
@@ -52,9 +54,10 @@ def open_given(path: str | None, kind: str) -> Iterator[Given]:
     with _opened(name, meter) as raw:
         file = _NamedFile(cast("io.RawIOBase", raw), name or "<stdin>")
         markup = _markup(plain_name(Path(name)) if name else "", kind, file)
+        is_guessed = markup is None and kind == "auto" and not _is_named_as_documents(name)
         size = Path(name).stat().st_size if name else 0
         try:
-            yield Given(cast("BinaryIO", file), markup, lambda: meter.consumed, size)
+            yield Given(cast("BinaryIO", file), markup, lambda: meter.consumed, size, is_guessed)
         finally:
             file.detach()
 
@@ -77,12 +80,16 @@ def _is_pipe(path: Path) -> bool:
     return path.is_fifo() or path.is_char_device()
 
 
+def _is_named_as_documents(name: str) -> bool:
+    return Path(plain_name(Path(name))).suffix.lower() in _DOCUMENT_SUFFIXES
+
+
 def _markup(name: str, kind: str, file: io.BufferedReader) -> Markup | None:
     if kind != "auto":
         return _MARKUPS.get(kind)
-    suffix = Path(name).suffix.lower()
-    if suffix in _DOCUMENT_SUFFIXES:
+    if _is_named_as_documents(name):
         return None
+    suffix = Path(name).suffix.lower()
     # A name that tells what the file is outweighs a first character.
     is_told = suffix == ".txt" or guess_markup(name) != "plain"
     first = b"" if is_told else file.peek(1).removeprefix(codecs.BOM_UTF8).lstrip()

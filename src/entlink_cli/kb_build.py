@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from entlink_cli import options
 from entlink_cli.failures import is_interruption
-from entlink_cli.output import columns, note, number_of, say, say_json, size
+from entlink_cli.output import columns, note, number_of, say, say_json, size, write_bytes
 from entlink_cli.parsing import Command
 from entlink_cli.progress import progress
 
@@ -91,13 +91,14 @@ def _build(arguments: Namespace) -> None:
 
 
 class _Resumption:
-    """Tells, once, that a build took up what an earlier one left: it then leaves the plan as it was."""
+    """Tells, once, that a build took up what an earlier one had read: it then leaves the plan as it was."""
 
     def __init__(self, target: Path) -> None:
         from entlink.kb.build import SUFFIX
 
         self.work = target.with_name(target.name + SUFFIX)
-        self._before = self._stamp()
+        has_read = any((self.work / "staging" / "links").glob("links-*.jsonl"))
+        self._before = self._stamp() if has_read else None
 
     def _stamp(self) -> tuple[int, int] | None:
         try:
@@ -215,15 +216,19 @@ def _merge(arguments: Namespace) -> None:
 
 def _configure_export(parser: Parser) -> None:
     options.kb_argument(parser)
-    _output(parser, "OUT.jsonl", "the file to write")
+    _output(parser, "OUT.jsonl", "the file to write; with -, stdout")
     options.quiet(parser)
 
 
 def _export(arguments: Namespace) -> None:
     from entlink.errors import InputError
-    from entlink.kb.transfer import export
+    from entlink.kb.transfer import export, export_to
     from entlink_cli.sink import file_to_write
 
+    if arguments.output == "-":
+        with progress(quiet=arguments.quiet, patience=1.0) as report:
+            export_to(write_bytes, arguments.kb, progress=report)
+        return
     target = file_to_write(arguments.output)
     if target.exists() and not target.is_file():
         raise InputError(f"{arguments.output}: not a file that can be replaced. Name another")

@@ -73,18 +73,12 @@ def _pages_of_table(arguments: Namespace) -> Iterable[Page]:
 
 
 def _page_of_options(arguments: Namespace) -> Page:
-    from entlink.errors import InputError
     from entlink.sources import Page
-    from entlink.sources.fields import FieldError, check_period
 
     if arguments.id is None or arguments.title is None:
         arguments.parser.error("give --id and --title, or a table with --from")
     if arguments.format or arguments.columns:
         arguments.parser.error("--format and --columns go with --from")
-    try:
-        check_period(arguments.valid_from, arguments.valid_to)
-    except FieldError as problem:
-        raise InputError(f"{problem}. {problem.hint}") from problem
     return Page(_entity(arguments), (), arguments.valid_from, arguments.valid_to)
 
 
@@ -131,7 +125,9 @@ def _remove(arguments: Namespace) -> None:
 
 def _configure_sync(parser: Parser) -> None:
     options.kb_argument(parser)
-    parser.add_argument("table", metavar="TABLE", help="a table or other source of entities, with unique ids")
+    parser.add_argument(
+        "table", metavar="TABLE", help="a table or other source of entities; only dated versions share an id"
+    )
     parser.add_argument("--delete", action="store_true", help="remove entities that the table does not have")
     options.table(parser)
     options.as_json(parser)

@@ -145,6 +145,7 @@ def _search(arguments: Namespace) -> None:
 
     with KnowledgeBase.open(arguments.kb) as kb:
         found = search(kb, arguments.text, arguments.limit, types=arguments.type)
+    options.tell_of_unknown_types(arguments.kb, arguments.type)
     if arguments.json:
         say_json(found)
     elif found:

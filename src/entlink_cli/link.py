@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from entlink_cli.sink import Write
 
     Emit = Callable[[Write], None]
+    Result = tuple[Document, Emit]
 
 _PROBLEMS_SHOWN = 5
 _PATIENCE = 2.0
@@ -48,7 +49,11 @@ def _configure(parser: Parser) -> None:
     )
     options.linking(parser)
     parser.add_argument("--candidates", action="store_true", help="write each link's candidates too")
-    parser.add_argument("--view", action="store_true", help="show the reading view also where it is no terminal")
+    parser.add_argument(
+        "--view",
+        action="store_true",
+        help="show the reading view also where it is no terminal, with links in brackets",
+    )
     parser.add_argument("--explain", action="store_true", help="say of every name why it was or was not linked")
     parser.add_argument(
         "--on-error",
@@ -64,6 +69,7 @@ def _link(arguments: Namespace) -> None:
     from entlink_cli.progress import progress
     from entlink_cli.sink import sink
 
+    _check_ways_out(arguments)
     linker = options.make_linker(arguments, arguments.mentions)
     problems, tally = _Problems(), _Tally()
     if arguments.file is None and sys.stdin.isatty():
@@ -76,13 +82,20 @@ def _link(arguments: Namespace) -> None:
     ):
         if given.markup and arguments.mentions == "given":
             arguments.parser.error("--mentions given needs documents with mentions, as JSON lines")
-        for document, emit in _results(arguments, linker, given, problems):
+        for document, emit in _hinting_at_input(_results(arguments, linker, given, problems), given):
             emit(write)
             tally.count(document)
             report("linking", given.position(), given.size)
     problems.tell_rest()
     if arguments.output and arguments.output != "-":
         note(f"{arguments.output}: {tally}")
+
+
+def _check_ways_out(arguments: Namespace) -> None:
+    """Options of which one would be passed over in silence."""
+    for one, other in (("view", "json"), ("view", "output"), ("view", "explain"), ("explain", "output")):
+        if getattr(arguments, one) and getattr(arguments, other):
+            arguments.parser.error(f"--{one} and --{other} do not go together")
 
 
 @contextmanager
@@ -104,9 +117,7 @@ def _is_shown(arguments: Namespace) -> bool:
     return bool(for_people and not arguments.json and not arguments.output)
 
 
-def _results(
-    arguments: Namespace, linker: Linker, given: Given, problems: _Problems
-) -> Iterator[tuple[Document, Emit]]:
+def _results(arguments: Namespace, linker: Linker, given: Given, problems: _Problems) -> Iterator[Result]:
     """Each document linked, with what writes it."""
     if arguments.explain:
         for explanation in _explained(arguments, linker, given, problems):
@@ -114,6 +125,20 @@ def _results(
     else:
         for document in _linked(arguments, linker, given, problems):
             yield document, _document_emitter(arguments, document)
+
+
+def _hinting_at_input(results: Iterator[Result], given: Given) -> Iterator[Result]:
+    """A text may begin with { too: an error in the first line says how to have it read as one."""
+    from entlink.errors import SourceError
+
+    try:
+        yield from results
+    except SourceError as error:
+        if not given.is_guessed or error.position != "line 1":
+            raise
+        hint = f"{error.hint}. " if error.hint else ""
+        hint += "If this is a text and not JSON lines: --input text"
+        raise SourceError(error.problem, error.file, error.position, hint) from error
 
 
 def _linked(arguments: Namespace, linker: Linker, given: Given, problems: _Problems) -> Iterator[Document]:
@@ -208,7 +233,7 @@ COMMANDS = {
         "docs/document-format.md). A terminal shows the text with its links; a file or pipe gets JSON lines.",
         (
             "entlink link shop.kb samples/chat.txt",
-            "entlink link shop.kb samples/conversations.jsonl -o linked.jsonl --candidates",
+            "entlink link wiki.kb samples/conversations.jsonl -o linked.jsonl --candidates",
             "entlink link shop.kb samples/chat.txt --explain",
             "entlink link shop.kb - --json --type kitchen < samples/chat.txt",
         ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from entlink_cli import values
+from entlink_cli.output import note
 
 if TYPE_CHECKING:
     from argparse import _ArgumentGroup
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from entlink.linker import Linker
     from entlink_cli.parsing import Namespace, Parser
 
+# Those of `entlink.sources.FORMATS`, which help must not wait for.
+FORMATS = ("jsonl", "csv", "tsv", "parquet", "articles", "wikiextractor", "zeshel", "skos")
 _DETECTOR_SETTINGS = ("case", "min_link_probability")
 
 
@@ -43,7 +46,11 @@ def machine(parser: Parser) -> None:
 
 def table(parser: Parser | _ArgumentGroup) -> None:
     """How to read sources."""
-    parser.add_argument("--format", metavar="F", help="format of the sources (default: told from name and content)")
+    parser.add_argument(
+        "--format",
+        metavar="F",
+        help=f"format of the sources: {', '.join(FORMATS)} (default: told from name and content)",
+    )
     parser.add_argument(
         "--columns",
         metavar="FIELD=COLUMN,…",
@@ -65,7 +72,7 @@ def linking(parser: Parser) -> None:
         help="only entities of this type; can be repeated",
     )
     parser.add_argument("--min-score", metavar="S", type=values.share, help="leave out links that score less")
-    parser.add_argument("--config", metavar="FILE", help="a TOML file that says which stages to use")
+    parser.add_argument("--config", metavar="FILE", help="a TOML file with the stages and their settings")
     parser.add_argument(
         "--case",
         choices=("exact", "smart", "fold"),
@@ -82,6 +89,15 @@ def linking(parser: Parser) -> None:
     )
 
 
+def tell_of_unknown_types(kb: str, types: list[str]) -> None:
+    """A type that no entity has leaves nothing: most likely it is misspelt."""
+    from entlink.kb.info import unknown_types
+
+    for name, near in unknown_types(kb, types).items():
+        meant = f"; there is {', '.join(map(repr, near))}" if near else ""
+        note(f"no entity has the type {name!r}{meant}")
+
+
 def make_linker(arguments: Namespace, mentions: str = "detect") -> Linker:
     """The linker that the options of `linking` describe."""
     import msgspec
@@ -89,6 +105,8 @@ def make_linker(arguments: Namespace, mentions: str = "detect") -> Linker:
     from entlink.config import LinkerConfig, read_config
     from entlink.linker import load
 
+    if arguments.type:
+        tell_of_unknown_types(arguments.kb, arguments.type)
     config = read_config(arguments.config) if arguments.config else LinkerConfig()
     detector = {name: value for name in _DETECTOR_SETTINGS if (value := getattr(arguments, name)) is not None}
     if detector and mentions == "given":

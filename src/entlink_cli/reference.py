@@ -23,7 +23,10 @@ def _opening() -> Iterator[str]:
     for name, entry in CATALOGUE.items():
         yield f"| [`entlink {name}`](#entlink-{name.replace(' ', '-')}) | {entry.summary} |"
     yield from ("", "Options may stand anywhere after the command; after `--` everything is an argument.", "")
-    yield "The examples run one after the other in the folder of the project."
+    yield (
+        "The examples run one after the other in the folder of the project. `wiki.kb` is made as "
+        "[the README](../README.md#names-with-counts-and-dates) shows."
+    )
     yield from ("", "## Exit codes", "", "| code | meaning |", "|---|---|")
     yield from (f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items())
     yield from (

@@ -52,7 +52,8 @@ def text(value: str) -> str:
 
 def date(value: str) -> str:
     """An ISO date: a year, a month, a day, or a time of it."""
-    from entlink.sources.fields import FieldError, moment
+    from entlink.dates import moment
+    from entlink.errors import FieldError
 
     try:
         moment(value)

@@ -11,6 +11,8 @@ import time
 import pytest
 
 from entlink.kb.build import SUFFIX
+from entlink.sources import FORMATS
+from entlink_cli import options
 
 PEOPLE = [{"id": 1, "name": "Ann Able", "type": "person"}, {"id": 2, "name": "Bob Baker", "type": "person"}]
 
@@ -79,9 +81,9 @@ def test_a_killed_build_goes_on(run, tmp_path, write_lines):
     target = tmp_path / "many.kb"
     words = ["kb", "build", str(table), "-o", str(target), "--processes", "1"]
     process = subprocess.Popen([sys.executable, "-m", "entlink", *words], stderr=subprocess.PIPE)
-    plan = target.with_name(target.name + SUFFIX) / "plan.json"
+    read = target.with_name(target.name + SUFFIX) / "staging" / "links" / "links-000000.jsonl"
     deadline = time.monotonic() + 30
-    while not plan.exists() and time.monotonic() < deadline:
+    while not read.exists() and time.monotonic() < deadline:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=60)
@@ -116,9 +118,12 @@ def test_merge_with_a_conflict(run, toy, tmp_path, write_lines):
     run("kb", "build", write_lines(tmp_path / "one.jsonl", [{"id": "sun", "title": "The Sun (paper)"}]), "-o", other)
     stopped = run("kb", "merge", toy, other, "-o", out)
     assert (stopped.code, "--on-conflict first or last" in stopped.err) == (3, True)
+    assert f"'Sun' in {toy} and 'The Sun (paper)' in {other}; what differs: title, description, types." in stopped.err
     assert run("kb", "merge", toy, other, "-o", out, "--on-conflict", "last", "--json").json["entities"] == 6
     assert run("kb", "show", out, "sun", "--json").json["entity"]["title"] == "The Sun (paper)"
     assert run("kb", "merge", toy, "-o", out).code == 2
+    twice = run("kb", "merge", toy, f"{toy}/../{toy.name}", "-o", out, "--replace")
+    assert (twice.code, "is given twice" in twice.err) == (3, True)
 
 
 def test_export_can_be_built_again(run, toy, tmp_path):
@@ -131,6 +136,11 @@ def test_export_can_be_built_again(run, toy, tmp_path):
     assert run("link", tmp_path / "again.kb", "--as-of", "1900", stdin=b"Persia").json["links"] != []
 
 
+def test_export_to_stdout(run, toy):
+    done = run("kb", "export", toy, "-o", "-")
+    assert (done.code, done.err, len(done.lines)) == (0, "", 7)
+
+
 def test_export_where_no_file_can_be(run, toy, tmp_path):
     assert run("kb", "export", toy, "-o", tmp_path / "none" / "out.jsonl").code == 3
     assert run("kb", "export", toy, "-o", tmp_path).code == 3
@@ -141,3 +151,18 @@ def test_export_where_no_file_can_be(run, toy, tmp_path):
 def test_upgrade_of_what_is_current(run, own):
     done = run("kb", "upgrade", own)
     assert (done.code, done.out.endswith(" is current\n")) == (0, True)
+
+
+def test_a_build_that_read_nothing_is_not_resumed(run, tmp_path):
+    table = tmp_path / "goods.csv"
+    table.write_text("sku,name\nA1,Lamp\n")
+    words = ["kb", "build", table, "-o", tmp_path / "goods.kb"]
+    first, second = run(*words), run(*words)
+    assert first.code == second.code == 3
+    assert "--columns on the command line" in second.err
+    done = run(*words, "--columns", "id=sku")
+    assert (done.code, done.err) == (0, "")
+
+
+def test_help_lists_the_formats():
+    assert tuple(FORMATS) == options.FORMATS

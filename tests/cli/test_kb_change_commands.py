@@ -24,7 +24,7 @@ def test_add_one_with_all_its_fields(run, own):
         "language": "en",
         "external": {"wikidata": "Q405"},
     }
-    assert shown["versions"][0]["valid_from"] == "1600"
+    assert shown["versions"][0]["valid_from"] == "1600-01-01"
     assert entities(run, own, "Luna, 月亮") == ["moon", "moon"]
 
 
@@ -102,3 +102,15 @@ def test_pin_to_an_unknown_entity(run, own):
 def test_block_as_written(run, own):
     assert run("kb", "block", own, "Sun", "--case-sensitive").out == f"{own}: 'Sun' is no longer linked\n"
     assert entities(run, own, "Sun, SUN") == ["sun"]
+
+
+def test_a_doubled_id_of_a_table_is_told_with_its_record(run, own, tmp_path):
+    table = tmp_path / "dup.csv"
+    table.write_text("id,title\nx,One\ny,Two\nx,Three\n")
+    added = run("kb", "add", own, "--from", table)
+    assert (added.code, f"{table}, record 3: the id 'x' appears a second time" in added.err) == (3, True)
+    synced = run("kb", "sync", own, table)
+    assert (synced.code, f"{table}, record 3: the id 'x' appears twice" in synced.err) == (3, True)
+    table.write_text("id,title\nx,One\nsun,Two\n")
+    there = run("kb", "add", own, "--from", table)
+    assert (there.code, f"{table}, record 2: {own}: an entity 'sun' is there already" in there.err) == (4, True)

@@ -28,8 +28,8 @@ def test_info_verifies(run, own):
 def test_show_a_dated_entity(run, toy):
     shown = run("kb", "show", toy, "iran")
     assert shown.out.startswith("Iran (iran)\n")
-    assert "  1500 to 1935-03-21  Persia\n" in shown.out
-    assert "  1935-03-21 to …     Iran\n" in shown.out
+    assert "  1500-01-01 to 1935-03-21  Persia\n" in shown.out
+    assert "  1935-03-21 to …           Iran\n" in shown.out
     past = run("kb", "show", toy, "iran", "--as-of", "1900", "--json").json
     assert past["entity"]["title"] == "Persia"
     assert [version["entity"]["title"] for version in past["versions"]] == ["Persia", "Iran"]

@@ -239,3 +239,33 @@ def test_explain_keeps_offsets_of_markup_and_turns(run, toy):
     row = json.dumps({"turns": [{"text": "Hello"}, {"text": "the Sun"}]}).encode()
     talk = run("link", toy, "--explain", "--json", stdin=row).json
     assert [(span["turn"], span["start"], span["end"]) for span in talk["spans"]] == [(1, 4, 7)]
+
+
+@pytest.mark.parametrize("words", [("--view", "--json"), ("--view", "--explain"), ("--explain", "-o", "x.jsonl")])
+def test_options_that_do_not_go_together(run, toy, text_file, words):
+    done = run("link", toy, text_file, *words)
+    assert (done.code, done.out) == (2, "")
+    assert "do not go together" in done.err
+
+
+def test_a_text_that_looks_like_documents(run, toy, tmp_path):
+    assert "--input text" in run("link", toy, stdin=b"{not json").err
+    named = tmp_path / "a.jsonl"
+    named.write_bytes(b"{not json")
+    for done in (run("link", toy, named), run("link", toy, stdin=b'{"text": "Sun"}\n{not json')):
+        assert done.code == 3
+        assert "--input text" not in done.err
+
+
+def test_a_type_that_nothing_has(run, toy, text_file):
+    done = run("link", toy, text_file, "--type", "Plannet", "--type", "star")
+    assert (done.code, done.err) == (0, "entlink: no entity has the type 'Plannet'; there is 'planet'\n")
+    assert run("kb", "search", toy, "Sun", "--type", "zzz").err == "entlink: no entity has the type 'zzz'\n"
+
+
+def test_a_name_across_turns_is_told_with_both(run, own):
+    assert run("kb", "add", own, "--id", "ab", "--title", "Able Baker").code == 0
+    row = json.dumps({"turns": [{"text": "Is it Able"}, {"text": "Baker then"}]}).encode()
+    (span,) = run("link", own, "--explain", "--json", stdin=row).json["spans"]
+    assert (span["turn"], span["start"], span["end_turn"], span["end"]) == (0, 6, 1, 5)
+    assert " at 6 of turn 0 to 5 of turn 1: rejected\n" in run("link", own, "--explain", stdin=row).out

@@ -71,3 +71,21 @@ def test_a_terminal_gets_the_view(toy):
     os.close(ours)
     assert "The Sun\r\n" in view
     assert "Sun → Sun (sun) 1.00" in view
+
+
+def test_a_name_that_is_seldom_one_shows_its_own_score():
+    text = "summer in Boston"
+    links = tuple(
+        Link(Mention(Span(start, end), text[start:end], None, score), "e", 1.0, title="E")
+        for start, end, score in ((0, 6, 0.083), (10, 16, 0.5))
+    )
+    plain = _CODE.sub("", shown(Document("d", text, links=links)))
+    assert "summer → E (e) 1.00, as a name 0.08\n" in plain
+    assert "Boston → E (e) 1.00\n" in plain
+
+
+def test_a_pipe_gets_brackets(run, toy):
+    row = b'{"turns": [{"speaker": "ann", "text": "The Sun?"}, {"text": "NASA knows [it]."}]}'
+    view = run("link", toy, "--view", stdin=row).out
+    assert "ann: The [Sun]?\n- [NASA] knows [it].\n" in view
+    assert "The [Sun] and the [Sun]\n" in run("link", toy, "--view", stdin=b"The Sun and the Sun\n").out

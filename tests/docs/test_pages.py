@@ -75,11 +75,9 @@ def test_the_configuration_shows_every_setting_with_its_default(tmp_path):
     default = LinkerConfig()
     config = read_config(path)
     assert set(shown) == set(LinkerConfig.__struct_fields__)
-    assert (config.types, config.min_score, config.batch_size) == (
-        default.types,
-        default.min_score,
-        default.batch_size,
-    )
+    for name in ("types", "min_score", "batch_size", "kb"):
+        assert getattr(config, name) == getattr(default, name)
+    assert shown["kb"] == msgspec.to_builtins(default.kb)
     assert [stage["name"] for stage in config.retriever] == [stage["name"] for stage in default.retriever]
     for kind in ("detector", "retriever", "ranker", "nil"):
         for stage in shown[kind] if kind == "retriever" else [shown[kind]]:

@@ -314,8 +314,7 @@ def test_an_id_twice_in_the_table_is_an_error(table):
         sync(table, [*pages(a="Ant"), *pages(a="Aunt")])
 
 
-def test_sync_by_thousands(table, monkeypatch):
-    monkeypatch.setattr("entlink.kb.edits._ROWS_A_TRANSACTION", 2)
+def test_sync_of_another_table(table):
     many = [Page(Entity(f"e{number}", f"Thing {number}")) for number in range(7)]
     assert sync(table, many, delete=True) == SyncReport(added=7, removed=3)
 

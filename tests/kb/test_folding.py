@@ -161,3 +161,13 @@ def test_spaceless_scripts(character, expected):
 def test_marks_without_a_letter_are_no_tokens():
     assert fold("\u0301" * 50_000).tokens == []
     assert fold("- \u0301 \ufe0f").tokens == []
+
+
+@pytest.mark.parametrize("invisible", ["\u00ad", "\u200b", "\u2060", "\ufeff"])
+def test_characters_that_are_not_seen_do_not_split_words(invisible):
+    text = f"an At{invisible}las 40 Stra{invisible}ße"
+    folded = fold(text)
+    assert folded.tokens == ["an", "atlas", "40", "strasse"]
+    assert text[folded.starts[1] : folded.ends[1]] == f"At{invisible}las"
+    assert text[folded.starts[3] : folded.ends[3]] == f"Stra{invisible}ße"
+    assert key_of(f"At{invisible}las") == "atlas"

@@ -148,11 +148,11 @@ def test_opening_in_the_middle_of_indexing_finds_the_index_in_force(own_world, m
     """The index a reader is about to open is replaced and removed just before it does."""
     real, indexed = KnowledgeBase._open_index, []
 
-    def open_late(kb: KnowledgeBase) -> None:
+    def open_late(kb: KnowledgeBase, name: str) -> None:
         if not indexed:
             indexed.append(kb._store.meta("index"))
             reindex(own_world, processes=1)
-        real(kb)
+        real(kb, name)
 
     monkeypatch.setattr(KnowledgeBase, "_open_index", open_late)
     with KnowledgeBase.open(own_world) as kb:

@@ -90,8 +90,8 @@ def test_redirects_are_followed_to_their_end_and_out_of_loops(own_world, opened)
         ("2020-01-01", None, "2019-12-31", False),
         (None, "2020-01-01", "2020-01-01", False),
         (None, "2020-01-01", "2019-12-31", True),
-        ("2020", "2021", "2020-01-01", True),
-        ("2020", "2021", "2021-01-01", False),
+        ("2020-01-01", "2021-01-01", "2020-12-31T23:59:59+00:00", True),
+        ("2020-01-01T12:00:00+00:00", "2021-01-01", "2020-01-01", False),
     ],
 )
 def test_periods_are_half_open(valid_from, valid_to, date, expected):

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 import pytest
 
 from entlink.documents import Entity
@@ -10,11 +11,12 @@ from entlink.kb.build import BuildOptions, build
 from entlink.kb.edits import add
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.transfer import export
-from entlink.sources.page import Page
+from entlink.sources import Page
+from knowledge_bases import FULL
 
 
 def test_an_export_read_back_is_the_same(own_world, tmp_path, opened):
-    add(own_world, [Entity("full", "Full", "All.", ("F",), ("t",), ("p.png",), "en", "2001", {"wikidata": "Q1"})])
+    add(own_world, [FULL])
     count = export(own_world, tmp_path / "out.jsonl")
     assert count == 12  # Eswatini comes in two versions
     build([tmp_path / "out.jsonl"], tmp_path / "back.kb", BuildOptions(processes=1))
@@ -37,6 +39,26 @@ def test_an_undated_version_beside_dated_ones_comes_along(own_world, tmp_path, o
     export(own_world, tmp_path / "out.jsonl")
     build([tmp_path / "out.jsonl"], tmp_path / "back.kb", BuildOptions(processes=1))
     assert opened(own_world).versions("york") == opened(tmp_path / "back.kb").versions("york")
+
+
+def test_every_field_of_an_entity_is_exported(own_world, tmp_path):
+    """`FULL` sets every field there is: a new one that an export or a build leaves out is noticed here."""
+    defaults = msgspec.structs.asdict(Entity("", ""))
+    assert not [name for name, value in msgspec.structs.asdict(FULL).items() if value == defaults[name]]
+    add(own_world, [FULL])
+    export(own_world, tmp_path / "out.jsonl")
+    last = json.loads((tmp_path / "out.jsonl").read_text(encoding="utf8").splitlines()[-1])
+    assert list(last) == list(Entity.__struct_fields__)
+
+
+def test_periods_are_exported_as_they_were_given(own_world, tmp_path):
+    add(own_world, [Page(Entity("x", "One"), valid_from="1990"), Page(Entity("x", "Two"), valid_from="2000-02")])
+    export(own_world, tmp_path / "out.jsonl")
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf8").splitlines()[-2:]]
+    assert lines == [
+        {"id": "x", "title": "One", "valid_from": "1990-01-01"},
+        {"id": "x", "title": "Two", "valid_from": "2000-02-01"},
+    ]
 
 
 def test_a_file_appears_only_when_it_is_complete(world_folder, tmp_path, monkeypatch):

@@ -4,7 +4,7 @@ import sqlite3
 
 import pytest
 
-from entlink.errors import DamagedError, NotFoundError, VersionError
+from entlink.errors import DamagedError, EntlinkError, NotFoundError, VersionError
 from entlink.kb.store import DATABASE, STORE_VERSION
 from entlink.kb.upgrade import upgrade
 
@@ -40,7 +40,7 @@ def test_an_upgrade_that_fails_leaves_the_store_as_it_was(old):
     connection = sqlite3.connect(old / DATABASE)
     with connection:
         connection.execute("DROP TABLE blocks")
-    with pytest.raises(sqlite3.OperationalError, match="blocks"):
+    with pytest.raises(EntlinkError, match="blocks; nothing was changed"):
         upgrade(old)
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     connection.close()

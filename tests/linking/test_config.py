@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from entlink.config import LinkerConfig, make_stage, read_config
+from entlink.config import KnowledgeBaseConfig, LinkerConfig, make_stage, read_config
 from entlink.errors import ConfigError
+from entlink.kb.aliases import PriorWeights
+from entlink.kb.tiers import Normalisation
 from entlink.mentions.dictionary import DictionaryDetector
 from entlink.nil import ThresholdNil
 
@@ -33,6 +35,10 @@ def test_a_configuration_names_stages_and_their_settings(toml):
             [nil]
             name = "threshold"
             threshold = 0.3
+            [kb.weights]
+            title = 10
+            [kb.normalisation]
+            case = false
             """
         )
     )
@@ -40,6 +46,7 @@ def test_a_configuration_names_stages_and_their_settings(toml):
         detector={"name": "dictionary", "min_link_probability": 0.1},
         retriever=[{"name": "alias", "limit": 3}],
         nil={"name": "threshold", "threshold": 0.3},
+        kb=KnowledgeBaseConfig(PriorWeights(title=10), Normalisation(case=False)),
         types=("city",),
         min_score=0.2,
     )
@@ -62,6 +69,11 @@ def test_a_file_that_is_not_there(tmp_path):
         ("min_score = 'high'", "min_score"),
         ("retriever = 7", "retriever"),
         ("batch_size = 0", "batch_size"),
+        ("[kb.weights]\ntitle = -1", r"kb\.weights\.title"),
+        ("[kb.weights]\ntitle = 1.5", r"kb\.weights\.title"),
+        ("[kb.weights]\nanchor = 1", "anchor"),
+        ("[kb.normalisation]\ncase = 'no'", r"kb\.normalisation\.case"),
+        ("[kb]\nindex = 1", "index"),
     ],
 )
 def test_what_is_wrong_is_told_by_name(toml, content, message):

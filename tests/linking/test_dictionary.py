@@ -4,8 +4,9 @@ import pytest
 
 from entlink import build, load
 from entlink.documents import Document
+from entlink.interfaces import Reason
 from entlink.kb.edits import block
-from entlink.mentions.dictionary import DictionaryDetector, Reason, is_acronym, is_broken
+from entlink.mentions.dictionary import DictionaryDetector, is_acronym, is_broken
 from entlink.testing import check_detector
 from knowledge_bases import article, make_kb
 

@@ -1,12 +1,19 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from entlink.candidates.alias import AliasRetriever
+from entlink.candidates.edit_distance import EditDistanceRetriever
 from entlink.config import LinkerConfig
 from entlink.documents import Document, Mention, Span
-from entlink.explain import OUTCOMES
+from entlink.explain import OUTCOMES, SpanExplanation
+from entlink.interfaces import Judgement, Verdict
 from entlink.kb.edits import block, pin
-from entlink.linker import load
+from entlink.linker import Linker, load
+from entlink.nil import ThresholdNil
+from entlink.ranking.prior import PriorRanker
 from knowledge_bases import article, make_kb
 
 
@@ -69,7 +76,7 @@ def test_below_the_threshold(explained, tmp_path):
     folder = make_kb(tmp_path, [article("w", "Water", "[[w|water]] " + "water " * 60)])
     one = explained("some water", "water", folder)
     assert one.outcome == "rejected"
-    assert "link probability (0.0164)" in one.reason
+    assert "link probability (0.0164, threshold 0.05)" in one.reason
     assert one.candidates[0].entity == "w"
 
 
@@ -105,13 +112,60 @@ def test_broken(explained):
 def test_filtered(explained, settings):
     one = explained("Mercury is hot", "Mercury", **settings)
     assert one.outcome == "filtered out"
-    assert "types and score" in one.reason
+    assert "of the wanted types" in one.reason
 
 
 def test_a_piece_of_a_word_is_not_found(explained):
     one = explained("Yorkshire", "York")
-    assert one.outcome == "filtered out"
+    assert one.outcome == "rejected"
     assert "word ends" in one.reason
+
+
+@pytest.fixture
+def yahoo(tmp_path):
+    """A name that is written with a sign, and a word that is common in the texts."""
+    texts = ["a kettle " * 3] * 10
+    return make_kb(tmp_path, [article("y", "Yahoo!", ""), article("k", "Kettle!", *texts)])
+
+
+@pytest.mark.parametrize("surface", ["Yahoo", "Yahoo!", " Yahoo!?"])
+def test_a_blocked_name_with_other_signs(explained, yahoo, surface):
+    block(yahoo, "Yahoo!")
+    one = explained("We like Yahoo!?", surface, yahoo)
+    assert (one.outcome, one.reason) == ("rejected", "blocked by a rule")
+
+
+def test_a_name_blocked_only_with_its_sign(explained, yahoo):
+    block(yahoo, "Yahoo!", case_sensitive=True)
+    assert explained("We like Yahoo!", "Yahoo!", yahoo).reason == "blocked by a rule"
+    assert explained("We like Yahoo.", "Yahoo", yahoo).outcome == "linked"
+
+
+@pytest.mark.parametrize("surface", ["Kettle", "Kettle!", "Kettle!,"])
+def test_a_rejected_name_with_other_signs(explained, yahoo, surface):
+    one = explained("A Kettle!, he said", surface, yahoo)
+    assert one.outcome == "rejected"
+    assert "common word" in one.reason
+
+
+def test_rejected_and_losing_names_are_told_with_their_signs(tmp_path):
+    texts = ["a kettle " * 3] * 10
+    rows = [article("k", "Kettle!", *texts), article("u", "U.S.", ""), article("b", "Bank of the U.S.", "")]
+    linker = load(make_kb(tmp_path, rows))
+    told = linker.explain("Kettle! Bank of the U.S. now")
+    linker.kb.close()
+    assert [(one.text, one.outcome) for one in told.spans] == [
+        ("Kettle!", "rejected"),
+        ("Bank of the U.S.", "linked"),
+        ("U.S.", "lost to an overlap"),
+    ]
+    assert told.spans[2].lost_to == told.spans[1].span
+
+
+def test_a_name_within_the_signs_of_a_linked_one(explained, yahoo):
+    one = explained("We like Yahoo!", "Yahoo", yahoo)
+    assert (one.outcome, one.lost_to) == ("lost to an overlap", Span(8, 14))
+    assert "'Yahoo!'" in one.reason
 
 
 def test_every_name_of_a_text_is_told_in_order(world_folder):
@@ -120,10 +174,10 @@ def test_every_name_of_a_text_is_told_in_order(world_folder):
     linker.kb.close()
     assert [(one.text, one.outcome) for one in told.spans] == [
         ("Mercury", "filtered out"),
-        ("New York", "lost to an overlap"),
+        ("New York", "filtered out"),
         ("New York City", "linked"),
         ("York", "lost to an overlap"),
-        ("us", "rejected"),
+        ("us", "filtered out"),
     ]
     assert [link.entity for link in told.document.links] == ["nyc"]
     assert told.at(Span(0, 3)) is None
@@ -138,3 +192,80 @@ def test_given_mentions_are_explained_too(world_folder):
     linker.kb.close()
     assert [(one.text, one.outcome) for one in told.spans] == [("Venus", "linked"), ("Nowhere", "nil")]
     assert "no candidate" in told.spans[1].reason
+
+
+def explained_given(folder, start: int = 0, end: int = 5, **settings) -> SpanExplanation:
+    """What is told of a span of "Venus and York", of which Venus is given."""
+    linker = load(folder, mentions="given", **settings)
+    document = Document("d", "Venus and York", mentions=(Mention(Span(0, 5), "Venus"),))
+    (one,) = linker.explain(document, Span(start, end)).spans
+    linker.kb.close()
+    return one
+
+
+def test_a_given_span_that_is_blocked(own_world):
+    block(own_world, "Venus")
+    one = explained_given(own_world)
+    assert (one.outcome, one.reason, one.link.entity) == ("nil", "blocked by a rule", None)
+
+
+def test_a_given_span_of_no_wanted_type(world_folder):
+    one = explained_given(world_folder, types=("city",))
+    assert (one.outcome, one.reason) == ("nil", "no candidate: no entity of the wanted types bears the name")
+
+
+def test_a_span_that_was_not_given(world_folder):
+    one = explained_given(world_folder, 10, 14)
+    assert (one.outcome, one.reason) == ("rejected", "not among the mentions that the document gives")
+
+
+# Detectors of others
+
+
+class Capitals:
+    """Takes words in capitals, and explains nothing."""
+
+    def detect(self, documents):
+        return [
+            [Mention(Span(*match.span()), match[0]) for match in re.finditer(r"\b[A-Z]+\b", one.text)]
+            for one in documents
+        ]
+
+
+class TellingCapitals(Capitals):
+    """Explains itself too."""
+
+    def explain(self, document, span=None):
+        taken = [Judgement(mention.span, Verdict(0.5)) for mention in self.detect([document])[0]]
+        words = [Span(*match.span()) for match in re.finditer(r"\b[A-Z][a-z]+\b", document.text)]
+        return [*taken, *(Judgement(word, Verdict(0.1, "too quiet", 0.25)) for word in words)]
+
+
+def linker_with(detector, kb) -> Linker:
+    return Linker(kb, detector, [AliasRetriever(kb), EditDistanceRetriever(kb)], PriorRanker(), ThresholdNil())
+
+
+def test_a_detector_explains_itself(world):
+    linker = linker_with(TellingCapitals(), world)
+    told = linker.explain("VENUS and York")
+    assert [(one.text, one.outcome) for one in told.spans] == [("VENUS", "linked"), ("York", "rejected")]
+    york = linker.explain("VENUS and York", Span(10, 14)).spans[0]
+    assert york == told.spans[1]
+    assert (york.reason, york.detection) == ("too quiet (0.25)", 0.1)
+    assert [candidate.entity for candidate in york.candidates] == ["york"]
+
+
+def test_a_detector_that_explains_nothing(own_world, opened):
+    block(own_world, "Sun")
+    linker = linker_with(Capitals(), opened(own_world))
+    text = "VENUS, York, Sun and Merkury"
+
+    def outcome(name: str) -> tuple[str, str]:
+        one = linker.explain(text, Span(text.index(name), text.index(name) + len(name))).spans[0]
+        return one.outcome, one.reason
+
+    assert [one.text for one in linker.explain(text).spans] == ["VENUS"]
+    assert outcome("York") == ("rejected", "a name, but the detector did not take it for a mention")
+    assert outcome("Sun") == ("rejected", "blocked by a rule")
+    assert outcome("VENUS,") == ("lost to an overlap", "lost to an overlapping name, 'VENUS'")
+    assert outcome("Merkury")[0] == "not in the dictionary"

@@ -5,10 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from entlink.config import LinkerConfig
+from entlink.config import KnowledgeBaseConfig, LinkerConfig
 from entlink.documents import Document, Mention, Span, Turn
 from entlink.errors import ConfigError, NotFoundError, SpanError
+from entlink.kb.aliases import PriorWeights
 from entlink.kb.edits import block
+from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.kb.tiers import Normalisation
 from entlink.linker import Linker, load
 from knowledge_bases import article, make_kb
 
@@ -190,6 +193,25 @@ def test_a_configuration_is_followed(world_folder, loaded):
     assert linker.batch_size == 3
     assert entities(linker.link("Mercury, Venus, York")) == []
     assert loaded(world_folder, config=config, types=("city",)).types == {"city"}
+
+
+def test_the_knowledge_base_is_read_as_the_configuration_says(world_folder, loaded):
+    mercury = loaded(world_folder).link("MERCURY").links[0]
+    assert [one.evidence["support"] for one in mercury.candidates] == [4.0, 2.0]
+    weights = LinkerConfig(kb=KnowledgeBaseConfig(weights=PriorWeights(stripped=7)))
+    assert [
+        one.evidence["support"] for one in loaded(world_folder, config=weights).link("MERCURY").links[0].candidates
+    ] == [10.0, 8.0]
+    strict = LinkerConfig(kb=KnowledgeBaseConfig(normalisation=Normalisation(case=False)))
+    assert entities(loaded(world_folder, config=strict).link("VENUS, Venus")) == [("Venus", "venus")]
+
+
+def test_a_knowledge_base_is_closed_when_its_linker_cannot_be_made(world_folder, monkeypatch):
+    closed = []
+    monkeypatch.setattr(KnowledgeBase, "close", lambda kb: (closed.append(kb), kb._store.close()))
+    with pytest.raises(ConfigError, match="no detector named"):
+        load(world_folder, mentions="telepathy")
+    assert len(closed) == 1
 
 
 def test_a_configuration_file_is_followed(world_folder, loaded, tmp_path):

@@ -72,7 +72,7 @@ def test_unknown_format_lists_the_known_ones(write, name, content):
         open_source(path)
     message = str(caught.value)
     assert str(path) in message
-    assert 'format="..."' in message
+    assert "Name one (--format on the command line, format= in Python)" in message
     assert all(name in message for name in FORMATS)
 
 

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import calendar
 import re
-from datetime import UTC, datetime
+from datetime import UTC
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entlink.sources.fields import FieldError, as_date, as_names, as_word, cell_as_names, check_period, moment
+from entlink.errors import FieldError
+from entlink.sources.fields import as_date, as_names, as_word, cell_as_names
 
 
 @given(st.datetimes(timezones=st.none() | st.just(UTC)), st.sampled_from("T "))
@@ -16,8 +17,6 @@ def test_every_iso_date_is_kept_as_it_is(when, separator):
     iso = when.isoformat(separator)
     for text in (iso, iso[:10], iso[:7], iso[:4]):
         assert as_date(text) == text
-    assert moment(iso) == when.replace(tzinfo=UTC)
-    assert moment(iso[:7]) == datetime(when.year, when.month, 1, tzinfo=UTC)
 
 
 @given(st.integers(0, 9999), st.integers(0, 13), st.integers(0, 32))
@@ -71,23 +70,6 @@ def test_dates_that_are_no_text(value, date):
 def test_dates_of_a_wrong_type(value):
     with pytest.raises(FieldError):
         as_date(value)
-
-
-@given(st.datetimes(), st.datetimes())
-def test_period_must_hold_an_instant(start, end):
-    if start < end:
-        check_period(start.isoformat(), end.isoformat())
-    else:
-        with pytest.raises(FieldError, match="is not after"):
-            check_period(start.isoformat(), end.isoformat())
-
-
-def test_periods_are_compared_in_one_zone():
-    check_period("2021-01-01T10:00+02:00", "2021-01-01T09:00Z")
-    with pytest.raises(FieldError):
-        check_period("2021-01-01T10:00Z", "2021-01-01T11:30+02:00")
-    check_period("2021", None)
-    check_period(None, "2021")
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="|[]", exclude_categories=["Cs"])), max_size=5))

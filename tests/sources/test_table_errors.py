@@ -5,8 +5,9 @@ import json
 import duckdb
 import pytest
 
+from entlink import texts
 from entlink.errors import SourceError
-from entlink.sources import fields, lines, open_source
+from entlink.sources import lines, open_source
 
 GOOD = '{"id": 1, "title": "one"}\n'
 LAST = '{"id": 3, "title": "three"}\n'
@@ -71,7 +72,12 @@ def test_missing_required_column_lists_those_there_are(write):
     message = error_of(write("a.csv", "sku,name\n1,x\n"))
     assert "there is no id" in message
     assert "'sku', 'name'" in message
-    assert 'columns={"id": ...}' in message
+    assert "Map a column to it: id=COLUMN (--columns on the command line, columns= in Python)" in message
+
+
+def test_a_header_of_one_column_tells_its_separator(write):
+    assert "the separator seems to be ';'. Read it as the format csv" in error_of(write("a.tsv", "id;title\n1;x\n"))
+    assert "the separator" not in error_of(write("b.tsv", "id\n1\n"))
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl", "a.parquet"])
@@ -193,7 +199,7 @@ def test_byte_order_mark_and_windows_line_ends(write, name):
 
 
 def test_field_over_the_limit(write):
-    row = {"id": 2, "title": "two", "text": "x" * (fields.MAX_FIELD + 1)}
+    row = {"id": 2, "title": "two", "text": "x" * (texts.MAX_FIELD + 1)}
     path = write("a.jsonl", GOOD + json.dumps(row) + "\n" + LAST)
     message = error_of(path)
     assert "line 2: column 'text' holds 50,000,001 bytes, over the limit of 50,000,000" in message
@@ -201,14 +207,14 @@ def test_field_over_the_limit(write):
 
 
 def test_field_at_the_limit(write):
-    row = {"id": 2, "title": "two", "text": "x" * fields.MAX_FIELD}
+    row = {"id": 2, "title": "two", "text": "x" * texts.MAX_FIELD}
     (page,) = open_source(write("a.jsonl", json.dumps(row)))
-    assert len(page.entity.description) == fields.MAX_FIELD
+    assert len(page.entity.description) == texts.MAX_FIELD
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl", "a.parquet"])
 def test_limit_counts_bytes_of_one_field(write, tmp_path, monkeypatch, name):
-    monkeypatch.setattr(fields, "MAX_FIELD", 100)
+    monkeypatch.setattr(texts, "MAX_FIELD", 100)
     path = tmp_path / name
     rows = [("1", "é" * 50, "x" * 100), ("2", "é" * 50 + "e", "x")]
     if name == "a.parquet":

@@ -216,3 +216,16 @@ def test_memory_does_not_grow_with_the_rows(write, suffix):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 900_000
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_the_header_of_csv_shows_the_separator(write, separator):
+    rows = [["id", "title", "a,b;c|d\te"], ["1", f"a {separator} b", "x"], ["2", 'say "so"', "y"]]
+    lines = [separator.join('"' + cell.replace('"', '""') + '"' for cell in row) for row in rows]
+    pages = open_source(write("a.csv", "\n\n" + "\n".join(lines) + "\n"))
+    assert [page.entity.title for page in pages] == [f"a {separator} b", 'say "so"']
+
+
+def test_the_comma_separates_where_the_header_does_not_tell(write):
+    (page,) = open_source(write("a.csv", "id,title;note\n1,x;y\n"), columns={"title": "title;note"})
+    assert page.entity.title == "x;y"

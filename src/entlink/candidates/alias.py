@@ -12,11 +12,16 @@ _CACHED_SURFACES = 100_000
 
 
 class AliasRetriever:
-    """The entities that bear the mention's surface as a name, most likely first."""
+    """The entities that bear the mention's surface as a name, most likely first; P(e|m) is over the wanted types."""
 
     def __init__(self, kb: KnowledgeBase, *, limit: int = 30) -> None:
         self.kb, self.limit = kb, limit
+        self._types: frozenset[str] = frozenset()
         self._found: dict[str, tuple[Candidate, ...]] = {}
+
+    def keep_to_types(self, types: frozenset[str]) -> None:
+        self._types = types
+        self._found.clear()
 
     def knowledge_base_changed(self) -> None:
         self._found.clear()
@@ -39,9 +44,13 @@ class AliasRetriever:
 
     def _look_up(self, surface: str) -> tuple[Candidate, ...]:
         meaning = self.kb.meaning(surface)
+        bearers = list(self.kb.bearers(meaning, None if self._types else self.limit))
         total = meaning.total
+        if self._types:
+            bearers = [bearer for bearer in bearers if self._types.intersection(self.kb.types(bearer[1]))]
+            total = sum(entry.support for entry, _, _ in bearers)
         candidates = []
-        for entry, id, title in self.kb.bearers(meaning, self.limit):
+        for entry, id, title in bearers[: self.limit]:
             prior = entry.support / total if total else 0.0
             evidence = {"prior": prior, "support": float(entry.support), "tier": float(meaning.tier)}
             if meaning.pinned:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
+import signal
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -82,7 +85,7 @@ def _run_pool(
         running: set[Future[None]] = set()
         try:
             for path, arguments in pending:
-                with _main_module_hidden():
+                with _launching():
                     running.add(pool.submit(_run, function, arguments, path))
                 if len(running) >= 2 * processes:
                     running = _reap(running, done)
@@ -99,17 +102,21 @@ def _run_pool(
 
 
 @contextmanager
-def _main_module_hidden() -> Iterator[None]:
-    """A new process imports the caller's script again, and would build anew where that has no main guard.
+def _launching() -> Iterator[None]:
+    """What a process that is started now must not inherit.
 
-    The functions it runs are ours and never in the script, so it can do without.
+    It would import the caller's script again, and build anew where that has no main guard; the functions it runs
+    are ours and never in the script, so it can do without. And Ctrl-C goes to the whole group: it stays blocked in
+    the workers, while here it is only put off.
     """
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         sys.modules["__main__"] = main
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def _end_with_parent() -> None:
@@ -140,15 +147,16 @@ def _run(function: Callable[..., None], arguments: tuple[Any, ...], path: Path) 
 
 @contextmanager
 def sql(
-    folder: Path, *, memory: str = DEFAULT_MEMORY, threads: int | None = None
+    folder: Path | None = None, *, memory: str = DEFAULT_MEMORY, threads: int | None = None
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A DuckDB connection that keeps to `memory` and spills into `folder`."""
-    spill = folder / "spill"
+    """A DuckDB connection that keeps to `memory` and spills into `folder`, or where temporary files go."""
+    spill = folder / "spill" if folder else Path(tempfile.gettempdir()) / f"entlink-spill-{os.getpid()}"
     connection = duckdb.connect()
     try:
         _limit(connection, memory)
         connection.execute("SET temp_directory = ?", [str(spill)])
         connection.execute("SET preserve_insertion_order = false")
+        connection.execute("SET enable_progress_bar = false")  # it would print
         if threads:
             connection.execute(f"SET threads = {threads}")
         yield connection
@@ -167,6 +175,14 @@ def _limit(connection: duckdb.DuckDBPyConnection, memory: str) -> None:
         connection.execute("SET memory_limit = ?", [memory])
     except duckdb.Error as problem:
         raise InputError(f"{memory!r} is not an amount of memory such as 512MB or 2GB") from problem
+
+
+def share_of(memory: str, processes: int) -> str:
+    """What each of several processes may have of a limit such as `2GB`."""
+    match = re.fullmatch(r"\s*([0-9.]+)\s*([A-Za-z]+)\s*", memory)
+    if match is None or processes < 2:
+        return memory
+    return f"{float(match[1]) / processes:.3f}{match[2]}"
 
 
 def literal(path: Path | str) -> str:

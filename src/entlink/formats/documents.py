@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 
 from entlink.documents import SCHEMA_VERSION, Candidate, Document, GoldLink, Image, Link, Mention, Turn
 from entlink.errors import EntlinkError, InputError, SourceError
-from entlink.formats.frames import Frame, Place, check_mentions
+from entlink.formats.frames import Frame
 from entlink.formats.inputs import Input, input_lines, input_name, open_input
 from entlink.formats.rows import (
     CandidateRow,
@@ -23,6 +23,7 @@ from entlink.formats.rows import (
     document_schema,
 )
 from entlink.formats.texts import read_text, restore, visible
+from entlink.spans import Place, check_mentions
 
 __all__ = [
     "SCHEMA_VERSION",

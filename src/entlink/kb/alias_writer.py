@@ -17,7 +17,7 @@ from typing import Any
 import marisa_trie
 import msgspec
 
-from entlink.engine.local import Task, literal, literals, map_to_files, sql
+from entlink.engine.local import Task, literal, literals, map_to_files, share_of, sql
 from entlink.kb.alias_index import LENGTH_LIMIT
 from entlink.kb.staging import BUCKETS, COLUMNS, UNLINKED
 
@@ -54,14 +54,18 @@ def shards_for(keys: int) -> int:
 
 def write_tries(partitions: Path, index: Path, shards: int, *, memory: str, processes: int) -> None:
     """Write `keys-NN.trie` for every shard."""
-    tasks = [Task(f"keys-{n:02}.trie", (partitions, n, shards, memory)) for n in range(shards)]
-    map_to_files(_write_trie, tasks, index, processes=min(processes, shards))
+    processes = min(processes, shards)
+    share = share_of(memory, processes)
+    tasks = [Task(f"keys-{n:02}.trie", (partitions, n, shards, share)) for n in range(shards)]
+    map_to_files(_write_trie, tasks, index, processes=processes)
 
 
 def write_groups(partitions: Path, index: Path, shards: int, *, memory: str, processes: int) -> None:
     """Write `groups-NN.bin` and `groups-NN.at` for every shard; the tries must be there."""
-    tasks = [Task(f"groups-{n:02}.at", (partitions, index, n, shards, memory)) for n in range(shards)]
-    map_to_files(_write_groups, tasks, index, processes=min(processes, shards))
+    processes = min(processes, shards)
+    share = share_of(memory, processes)
+    tasks = [Task(f"groups-{n:02}.at", (partitions, index, n, shards, share)) for n in range(shards)]
+    map_to_files(_write_groups, tasks, index, processes=processes)
 
 
 def _write_trie(partitions: Path, shard: int, shards: int, memory: str, path: Path) -> None:

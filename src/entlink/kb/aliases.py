@@ -8,7 +8,9 @@ on reading, from integers.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+import msgspec
 
 from entlink.kb.alias_index import AliasIndex, Form
 from entlink.kb.folding import key_of
@@ -23,12 +25,15 @@ _TITLE, _ALIAS, _STRIPPED = int(NameSource.TITLE), int(NameSource.ALIAS), int(Na
 _CACHED_MEANINGS = 100_000
 
 
-class PriorWeights(NamedTuple):
+Weight = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class PriorWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a name given by the entity itself counts for, beside a link counting 1."""
 
-    title: int = 3
-    alias: int = 2
-    stripped: int = 1
+    title: Weight = 3
+    alias: Weight = 2
+    stripped: Weight = 1
 
 
 class AliasEntry(NamedTuple):
@@ -107,6 +112,9 @@ class AliasTable:
         if meaning.entries or not self._normalisation.inflection:
             return meaning
         for variant in inflected(key):
+            ruled, pinned = self._overlay.rule_for_key(variant)
+            if ruled:
+                return self._by_rule(surface, pinned)
             loosest = self._summed(self.group(variant), Tier.INFLECTION)
             if loosest.entries:
                 return loosest
@@ -189,7 +197,7 @@ class AliasTable:
     def _is_name_to_come(self, surface: str, entity: int, date: str) -> bool:
         """Whether the entity is called so only by versions that begin after the date."""
         begins = [
-            version.valid_from or ""
+            version.begins
             for version in self._store.versions(entity)
             if any(name == surface for name, _ in given_names(version.entity))
         ]

@@ -17,10 +17,10 @@ from entlink.errors import ExistsError, InputError
 from entlink.kb.checksums import checksum, checksums
 from entlink.kb.counts import BASE, LinkTotals, write_link_counts, write_occurrences
 from entlink.kb.index import make_index
-from entlink.kb.ingest import Checkpoint, ingest
+from entlink.kb.ingest import Checkpoint, ingest, read_doubles
 from entlink.kb.manifest import Manifest, SourceCard
 from entlink.kb.occurrences import count_occurrences
-from entlink.kb.store import DATABASE, Store
+from entlink.kb.store import DATABASE, REPLACED, Store
 from entlink.kb.writing import (
     create_indexes,
     create_store,
@@ -63,7 +63,7 @@ class _Plan(msgspec.Struct, frozen=True):
 
 
 def build(
-    sources: Sequence[str | Path],
+    sources: Sequence[str | Path] | str | Path,
     out: str | Path,
     options: BuildOptions = BuildOptions(),
     *,
@@ -72,6 +72,8 @@ def build(
     progress: Progress = ignore_progress,
 ) -> Manifest:
     """Build a knowledge base from one or more sources; returns its manifest."""
+    if isinstance(sources, str | Path):
+        sources = [sources]
     target = Path(out)
     check_target(target, replace=replace)
     opened = [_open(source, options) for source in sources]
@@ -124,14 +126,19 @@ def _plan(sources: Sequence[Source], options: BuildOptions) -> _Plan:
     )
 
 
+def clear(work: Path) -> None:
+    """Take away what an earlier build left, but for the lock that is held."""
+    for leftover in work.iterdir():
+        if leftover.name != "write.lock":
+            shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
+
+
 def _take_up(work: Path, plan: _Plan) -> None:
     """Keep what an interrupted build of the same plan left; clear away that of another."""
     stamp = work / "plan.json"
     encoded = msgspec.json.encode(plan)
     if not stamp.exists() or stamp.read_bytes() != encoded:
-        for leftover in work.iterdir():
-            if leftover.name != "write.lock":
-                shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
+        clear(work)
         create_store(work)
         write_whole(stamp, encoded)
 
@@ -185,7 +192,13 @@ def _make_index(
 
     def count_texts(shards: int) -> list[Path]:
         staged, texts[0] = count_occurrences(
-            sources, index, shards, staging / "texts", progress, processes=processes if _large(sources) else 1
+            sources,
+            index,
+            shards,
+            staging / "texts",
+            progress,
+            processes=processes if _large(sources) else 1,
+            left_out=read_doubles(staging / "links"),
         )
         write_occurrences(staged, store.folder / "counts" / BASE, staging, memory=options.memory)
         return staged
@@ -242,7 +255,9 @@ def move_into_place(work: Path, target: Path) -> None:
     """
     if target.exists():
         shutil.rmtree(_replaced(target), ignore_errors=True)  # half removed by a replacement that was killed
-        target.rename(_replaced(target))
+        # Whoever is editing or indexing the old one must be done, or their work would go with it.
+        with write_lock(target), write_lock(target, "index.lock"):
+            target.rename(_replaced(target))
     work.rename(target)
     shutil.rmtree(_replaced(target), ignore_errors=True)
     shutil.rmtree(target / "staging", ignore_errors=True)
@@ -250,4 +265,4 @@ def move_into_place(work: Path, target: Path) -> None:
 
 
 def _replaced(target: Path) -> Path:
-    return target.with_name(target.name + ".replaced")
+    return target.with_name(target.name + REPLACED)

@@ -138,7 +138,7 @@ def occurrence_rows(folder: Path) -> Iterator[Row]:
 def _read(path: Path, columns: str) -> Iterator[tuple[Any, ...]]:
     if not path.exists():
         return
-    with sql(path.parent) as connection:
+    with sql() as connection:
         connection.execute(f"SELECT {columns} FROM read_parquet({literal(path)})")
         while rows := connection.fetchmany(_FETCH):
             yield from rows

@@ -25,6 +25,8 @@ SPACELESS = (
 _WORD_END = r"(?:[+#]++(?![^\W_]))?"
 _ASCII_TOKEN = re.compile(rf"([a-z0-9]+{_WORD_END})")
 _PLAIN_TOKEN = re.compile(rf"([^\W_]+{_WORD_END})")  # where there are neither marks nor spaceless scripts
+# Soft hyphen, zero-width space, word joiner and byte-order mark: they stand inside words and are not seen.
+_INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
 _PLAIN_WORDS = re.compile("[A-Za-z0-9]+(?: [A-Za-z0-9]+)*")
 _SPACELESS = re.compile(f"[{SPACELESS}]")
 _plain: set[str] = set()  # characters seen that are neither marks nor spaceless
@@ -123,7 +125,8 @@ def _fold_unspaced(folded: str) -> Folded:
 
 def _fold_characters(text: str) -> tuple[str, list[int] | None]:
     """NFKC and case folding; the list gives each character's cluster bounds unless nothing moved."""
-    if unicodedata.is_normalized("NFKC", text):
+    invisible = _INVISIBLE.search(text) is not None
+    if not invisible and unicodedata.is_normalized("NFKC", text):
         folded = text.casefold()
         # Folding maps every character to one or more, so an equal length means one to one.
         if len(folded) == len(text) and (folded == text or unicodedata.is_normalized("NFKC", folded)):
@@ -133,6 +136,8 @@ def _fold_characters(text: str) -> tuple[str, list[int] | None]:
     for start, end in _clusters(text):
         # Case folding may take a letter apart and leave its marks in another order.
         piece = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text[start:end]).casefold())
+        if invisible:
+            piece = _INVISIBLE.sub("", piece)
         pieces.append(piece)
         if end - start == len(piece):
             places.extend(range(start, end))

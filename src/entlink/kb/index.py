@@ -20,6 +20,7 @@ from entlink.engine.local import (
     ignore_progress,
     map_to_files,
 )
+from entlink.errors import DamagedError
 from entlink.kb.alias_index import COMPLETE
 from entlink.kb.alias_writer import partition, shards_for, write_groups, write_tries
 from entlink.kb.checksums import checksums
@@ -58,6 +59,11 @@ def make_index(
 ) -> IndexCard:
     """Write a complete index folder. `count_texts(shards)` may scan texts once the tries are there."""
     counts = store.folder / "counts" / BASE
+    if not (counts / "anchors.parquet").exists():
+        raise DamagedError(
+            f"{counts}: anchors.parquet is missing, and an index without it would forget all links. "
+            "Restore it from a copy, or build the knowledge base again"
+        )
     edits = store.edits()
     names = _stage(store, counts, work / "staged", processes, progress)
     partitions = work / "partitions"
@@ -141,6 +147,7 @@ def _reindex(store: Store, memory: str, processes: int, progress: Progress) -> I
         raise
     finally:
         shutil.rmtree(work, ignore_errors=True)
+    shutil.rmtree(store.folder / "staging", ignore_errors=True)  # of a build that was killed as it ended
     for outdated in store.folder.glob("index-*"):
         if outdated != new:
             shutil.rmtree(outdated, ignore_errors=True)

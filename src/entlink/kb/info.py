@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
 
 import msgspec
@@ -80,6 +82,18 @@ def pending_edits(folder: str | Path) -> int:
         return int(store.connection.execute("SELECT count(DISTINCT entity) FROM edits").fetchone()[0])
     finally:
         store.close()
+
+
+def unknown_types(folder: str | Path, types: Iterable[str]) -> dict[str, list[str]]:
+    """Those of the types that no entity has, each with the types that are spelt like it."""
+    store = Store(Path(folder))
+    try:
+        query = "SELECT 1 FROM types WHERE type = ? LIMIT 1"
+        unknown = [name for name in types if store.connection.execute(query, (name,)).fetchone() is None]
+        known = {name.casefold(): name for name, _ in store.type_counts()} if unknown else {}
+    finally:
+        store.close()
+    return {name: [known[near] for near in get_close_matches(name.casefold(), known)] for name in unknown}
 
 
 def _size(folder: Path) -> int:

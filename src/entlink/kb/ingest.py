@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from entlink.engine.local import Progress
-from entlink.errors import SourceError
+from entlink.errors import FieldError
 from entlink.kb.names import LONGEST_NAME, tidy
 from entlink.kb.staging import write_rows
 from entlink.kb.store import Store
-from entlink.kb.writing import insert_entity, insert_version, replace_current, set_meta, transaction
+from entlink.kb.versions import add_version, check_apart, stated_version, version_from, with_dates_in_utc
+from entlink.kb.writing import insert_entity, set_meta, transaction
 
 if TYPE_CHECKING:
     from entlink.sources import Page, Source
 
+DOUBLES = "doubles.txt"
 CHUNK_PAGES = 20_000
 CHUNK_CHARACTERS = 16_000_000  # pages may be whole articles: a chunk is held in memory
 
@@ -88,52 +90,65 @@ def _ingest_chunk(
     store: Store, source: Source, chunk: list[Page], links: Path, checkpoint: Checkpoint, *, skip: bool
 ) -> None:
     """One transaction: a chunk's entities, its staged links and the new checkpoint, or none of them."""
+    kept = []
     with transaction(store) as connection:
         for offset, page in enumerate(chunk):
             try:
                 _ingest_page(store, connection, page)
-            except sqlite3.IntegrityError:
-                problem = SourceError(
-                    f"the id {page.entity.id!r} appears a second time",
-                    str(source.path),
-                    f"record {checkpoint.records + offset + 1}",
-                    "Ids must be unique (dated versions need valid_from); --on-error skip keeps the first",
-                )
+                kept.append(page)
+            except FieldError as error:
+                problem = error.at(source.path, f"record {checkpoint.records + offset + 1}")
                 if not skip:
                     raise problem from None
                 checkpoint.duplicates += 1
+                _note_double(links, checkpoint.source, checkpoint.records + offset)
                 if len(checkpoint.problems) < PROBLEMS_KEPT:
                     checkpoint.problems.append(str(problem))
-        write_rows(_staged_links(chunk), links / f"links-{checkpoint.chunks:06}.jsonl")
+        write_rows(_staged_links(kept), links / f"links-{checkpoint.chunks:06}.jsonl")
         checkpoint.records += len(chunk)
         checkpoint.chunks += 1
         set_meta(connection, "checkpoint", msgspec.json.encode(checkpoint).decode())
 
 
+def _note_double(links: Path, source: int, record: int) -> None:
+    """Note a record that was left out; a chunk that is read again notes it again, which does no harm."""
+    with (links / DOUBLES).open("a", encoding="ascii") as file:
+        file.write(f"{source} {record}\n")
+
+
+def read_doubles(links: Path) -> set[tuple[int, int]]:
+    """Number of source and record of everything that was left out as a double."""
+    path = links / DOUBLES
+    lines = path.read_text(encoding="ascii").splitlines() if path.exists() else []
+    return {(int(source), int(record)) for source, record in map(str.split, lines)}
+
+
 def _ingest_page(store: Store, connection: sqlite3.Connection, page: Page) -> None:
-    """A new entity, or a further dated version of one that is there already."""
-    if page.valid_from is None and page.valid_to is None:
-        insert_entity(connection, page.entity, None, None)
-        return
-    key = store.key(page.entity.id)
-    if key is None:
+    """A new entity, or a further version of one that is there already.
+
+    Without dates it is the version that has always held, in whatever order the versions come.
+    """
+    page = with_dates_in_utc(page)
+    try:
         insert_entity(connection, page.entity, page.valid_from, page.valid_to)
-    else:
-        add_version(store, connection, key, page)
+    except sqlite3.IntegrityError:
+        _ingest_version(store, connection, page)
 
 
-def add_version(store: Store, connection: sqlite3.Connection, key: int, page: Page) -> None:
-    """Put a dated version in its place: the latest is the current one, the others go beside it."""
-    versions = store.versions(key)
-    starts = {version.valid_from or "" for version in versions}
-    if (page.valid_from or "") in starts:
-        raise sqlite3.IntegrityError("two versions begin on one date")
-    current = versions[0]
-    if (page.valid_from or "") > (current.valid_from or ""):
-        insert_version(connection, key, current.entity, current.valid_from, current.valid_to or page.valid_from)
-        replace_current(connection, key, page.entity, page.valid_from, page.valid_to)
-    else:
-        insert_version(connection, key, page.entity, page.valid_from, page.valid_to or current.valid_from)
+def _ingest_version(store: Store, connection: sqlite3.Connection, page: Page) -> None:
+    key = store.key(page.entity.id)
+    assert key is not None
+    versions, new = store.stated_versions(key), stated_version(page)
+    if version_from(versions, new.valid_from):
+        raise FieldError(
+            f"the id {page.entity.id!r} appears a second time",
+            "Ids must be unique (each dated version needs its own valid_from); --on-error skip keeps the first",
+        )
+    try:
+        check_apart([*versions, new])
+    except FieldError as error:
+        raise error.of("id", page.entity.id) from None
+    add_version(connection, key, versions[0], new)
 
 
 def _staged_links(chunk: list[Page]) -> Iterator[StagedLink]:

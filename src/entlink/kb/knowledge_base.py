@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from entlink.errors import DamagedError, InputError, NotFoundError
+from entlink.errors import DamagedError, FieldError, InputError, NotFoundError
 from entlink.kb.alias_index import COMPLETE, AliasIndex
 from entlink.kb.aliases import AliasEntry, AliasTable, Meaning, PriorWeights
 from entlink.kb.folding import key_of
@@ -87,12 +87,12 @@ class KnowledgeBase:
         version = self._store.data_version()
         if version == self._seen_version:
             return False
-        self._seen_version = version
-        self.revision += 1
         self._store.forget()
         self._types.clear()
         self._take_in()
         self.names.forget()
+        self._seen_version = version  # only now: what failed half-way is tried again
+        self.revision += 1
         if len(self._overlay.changed) > OVERLAY_CAP:
             self._warn_of_size()
         return True
@@ -100,14 +100,16 @@ class KnowledgeBase:
     def _take_in(self) -> None:
         """Index and edits of one state of the store: an index made meanwhile has taken edits in."""
         while True:
+            asked = ""
             try:
                 with self._store.snapshot():
-                    if self._store.meta("index") != self._index_name:
-                        self._open_index()
+                    asked = self._store.meta("index")
+                    if asked != self._index_name:
+                        self._open_index(asked)
                     self._overlay.refresh(self._store)
                 return
             except DamagedError:
-                if self._store.meta("index") == self._index_name:
+                if self._store.meta("index") == asked:
                     raise
                 # Another process made a new index and removed this one before it could be opened.
 
@@ -120,15 +122,15 @@ class KnowledgeBase:
             len(self._overlay.changed),
         )
 
-    def _open_index(self) -> None:
-        self._index_name = self._store.meta("index")
-        index = self.folder / self._index_name
-        if not self._index_name or not (index / COMPLETE).exists():
+    def _open_index(self, name: str) -> None:
+        index = self.folder / name
+        if not name or not (index / COMPLETE).exists():
             raise DamagedError(
-                f"{self.folder}: its alias index ({self._index_name or 'none'}) is missing or incomplete. "
+                f"{self.folder}: its alias index ({name or 'none'}) is missing or incomplete. "
                 f"Run `entlink kb index {self.folder}` to make it anew"
             )
         self.index = AliasIndex(index, _shards(index))
+        self._index_name = name
         self._overlay = Overlay()
         self._scanners: dict[bool, Scanner] = {}
         self.names = AliasTable(
@@ -176,7 +178,7 @@ class KnowledgeBase:
         """All dated versions of an entity, oldest first."""
         key = self._store.resolve(identifier)
         found = [] if key is None else self._store.versions(key)
-        return sorted(found, key=lambda version: version.valid_from or "")
+        return sorted(found, key=lambda version: version.begins)
 
     def head(self, key: int) -> tuple[str, str]:
         """Id and title of the entity with an internal key, as of the date."""
@@ -293,13 +295,12 @@ def _shards(index: Path) -> int:
 
 
 def _in_full(date: str | None) -> str | None:
-    """A year or month stands for its first day; what is no date is an error."""
+    """The date as dates are stored: a year or month stands for its first day; what is no date is an error."""
     if date is None:
         return None
-    from entlink.sources.fields import FieldError, moment
+    from entlink.dates import in_utc
 
     try:
-        moment(date)
+        return in_utc(date)
     except FieldError as problem:
         raise InputError(f"the date {date!r} is not an ISO date such as 2020-05-01") from problem
-    return date + "-01-01"[3 * date.count("-") :] if len(date) < len("YYYY-MM-DD") else date

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
+from entlink.documents import Entity
 from entlink.engine.local import DEFAULT_MEMORY, Progress, default_processes, ignore_progress, literal, sql
 from entlink.errors import InputError
-from entlink.kb.build import FIRST_INDEX, SUFFIX, check_target, move_into_place
+from entlink.kb.build import FIRST_INDEX, SUFFIX, check_target, clear, move_into_place
 from entlink.kb.checksums import checksum, checksums
 from entlink.kb.counts import BASE, LinkTotals, copy_to_parquet, read_totals
 from entlink.kb.index import make_index
 from entlink.kb.manifest import Manifest, SourceCard
 from entlink.kb.staging import write_rows
-from entlink.kb.store import DATABASE, Store
+from entlink.kb.store import DATABASE, Store, Version
 from entlink.kb.writing import (
     create_indexes,
     create_store,
@@ -62,11 +62,12 @@ def merge(
     """
     target = Path(out)
     check_target(target, replace=replace)
+    _check_unlike(folders)
     stores = [Store(Path(folder)) for folder in folders]
     work = target.with_name(target.name + SUFFIX)
     try:
         with write_lock(work):
-            _clear(work)
+            clear(work)  # a merge starts anew: unlike a build it reads nothing that is slow to read again
             create_store(work)
             manifest = _merge_into(work, stores, on_conflict, memory, processes, command, progress)
             move_into_place(work, target)
@@ -76,11 +77,14 @@ def merge(
             store.close()
 
 
-def _clear(work: Path) -> None:
-    """A merge starts anew: unlike a build it reads nothing that is slow to read again."""
-    for leftover in work.iterdir():
-        if leftover.name != "write.lock":
-            shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
+def _check_unlike(folders: Sequence[str | Path]) -> None:
+    """A knowledge base merged with itself would count all its links twice."""
+    seen: set[Path] = set()
+    for folder in folders:
+        place = Path(folder).resolve()
+        if place in seen:
+            raise InputError(f"{folder} is given twice. Name each knowledge base once")
+        seen.add(place)
 
 
 def _merge_into(
@@ -129,7 +133,7 @@ def _merged_entities(
         keys: dict[int, int] = {}
         rules = {rule.entity for rule in store.rules()}
         for old, weight, _ in store.entities():
-            new = _merge_entity(merged, store, old, weight, on_conflict)
+            new = _merge_entity(merged, stores[: number + 1], old, weight, on_conflict)
             if old in rules:
                 keys[old] = new
             done += 1
@@ -146,25 +150,42 @@ def _merged_entities(
     progress("merging", total, total)
 
 
-def _merge_entity(merged: Store, store: Store, old: int, weight: int, on_conflict: Conflict) -> int:
+def _merge_entity(merged: Store, stores: Sequence[Store], old: int, weight: int, on_conflict: Conflict) -> int:
+    """Take an entity of the last of these stores, those before it being merged; returns its new key."""
     connection = merged.connection
-    current, *others = store.versions(old)
+    current, *others = stores[-1].stated_versions(old)
     key = merged.key(current.entity.id)
     if key is None:
         key = insert_entity(connection, current.entity, current.valid_from, current.valid_to, weight)
-    elif merged.versions(key) == [current, *others] or on_conflict == "first":
+    elif (there := merged.stated_versions(key)) == [current, *others] or on_conflict == "first":
         return key
     elif on_conflict == "error":
-        raise InputError(
-            f"the id {current.entity.id!r} means {merged.versions(key)[0].entity.title!r} in one knowledge base and "
-            f"{current.entity.title!r} in {store.folder}. --on-conflict first or last chooses one"
-        )
+        raise _conflict(stores, there, [current, *others])
     else:
         connection.execute("DELETE FROM versions WHERE entity = ?", (key,))
         replace_current(connection, key, current.entity, current.valid_from, current.valid_to)
     for version in others:
         insert_version(connection, key, version.entity, version.valid_from, version.valid_to)
     return key
+
+
+def _conflict(stores: Sequence[Store], there: list[Version], here: list[Version]) -> InputError:
+    """The error for an id with unlike entities: in which knowledge bases, and what differs."""
+    id = here[0].entity.id
+    first = next(store for store in stores if store.key(id) is not None)
+    return InputError(
+        f"the id {id!r} means {there[0].entity.title!r} in {first.folder} and {here[0].entity.title!r} in "
+        f"{stores[-1].folder}; what differs: {', '.join(_unlike(there, here))}. "
+        "--on-conflict first or last chooses one"
+    )
+
+
+def _unlike(there: list[Version], here: list[Version]) -> list[str]:
+    """The fields in which the current versions differ, and whether the others do."""
+    one, two = there[0], here[0]
+    fields = [name for name in Entity.__struct_fields__ if getattr(one.entity, name) != getattr(two.entity, name)]
+    fields += [name for name in ("valid_from", "valid_to") if getattr(one, name) != getattr(two, name)]
+    return fields + (["past versions"] if there[1:] != here[1:] else [])
 
 
 def _merge_counts(work: Path, stores: Sequence[Store], staging: Path, memory: str) -> LinkTotals:

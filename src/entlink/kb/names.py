@@ -27,9 +27,6 @@ class NameSource(IntFlag):
         return [str(source.name).lower() for source in NameSource if source in self]
 
 
-GIVEN = NameSource.TITLE | NameSource.STRIPPED | NameSource.ALIAS
-
-
 def without_parenthesis(title: str) -> str | None:
     """`Mercury (planet)` → `Mercury`; None when there is nothing to take off or nothing left."""
     stripped = _PARENTHESIS.sub("", title)

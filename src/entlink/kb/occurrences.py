@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,14 +23,24 @@ CHUNK_CHARACTERS = 4_000_000
 
 
 def count_occurrences(
-    sources: Sequence[Source], index: Path, shards: int, work: Path, progress: Progress, *, processes: int
+    sources: Sequence[Source],
+    index: Path,
+    shards: int,
+    work: Path,
+    progress: Progress,
+    *,
+    processes: int,
+    left_out: Container[tuple[int, int]] = (),
 ) -> tuple[list[Path], int]:
-    """Scan every text once more; returns the staged files and how many texts there were."""
+    """Scan every text once more; returns the staged files and how many texts there were.
+
+    `left_out` are the records, as numbers of source and record, that the first pass left out.
+    """
     texts = [0]
     total = sum(source.size for source in sources)
 
     def tasks() -> Iterator[Task]:
-        for number, (chunk, done) in enumerate(_chunks(sources)):
+        for number, (chunk, done) in enumerate(_chunks(sources, left_out)):
             texts[0] += len(chunk)
             progress("counting names in texts", done, total)
             yield Task(f"texts-{number:06}.jsonl", (chunk, index, shards))
@@ -70,11 +80,13 @@ def _linked(start: int, end: int, starts: list[int], links: tuple[tuple[int, int
     return before + 1 < len(links) and links[before + 1][0] < end
 
 
-def _chunks(sources: Sequence[Source]) -> Iterator[tuple[list[Passage], int]]:
+def _chunks(sources: Sequence[Source], left_out: Container[tuple[int, int]]) -> Iterator[tuple[list[Passage], int]]:
     """Passages in chunks of bounded size, each with the bytes read so far."""
     before, chunk, size = 0, [], 0
-    for source in sources:
-        for page in source:
+    for number, source in enumerate(sources):
+        for record, page in enumerate(source):
+            if (number, record) in left_out:
+                continue
             for passage in _passages(page):
                 chunk.append(passage)
                 size += len(passage[0])

@@ -102,11 +102,11 @@ class Overlay:
 
     def rule_for(self, surface: str) -> tuple[bool, int | None]:
         """Whether a rule covers the surface, and the entity it pins (None is a block)."""
-        if not self.rules:
-            return False, None
-        rules = self.rules.get(key_of(surface), ())
-        exact = tidy(surface)
-        for form, entity in sorted(rules, key=lambda rule: rule[0] is None):
-            if form is None or form == exact:
+        return self.rule_for_key(key_of(surface), tidy(surface)) if self.rules else (False, None)
+
+    def rule_for_key(self, key: str, form: str | None = None) -> tuple[bool, int | None]:
+        """The same for a key; a case-sensitive rule covers only its own form, and then comes first."""
+        for written, entity in sorted(self.rules.get(key, ()), key=lambda rule: rule[0] is None):
+            if written is None or written == form:
                 return True, entity
         return False, None

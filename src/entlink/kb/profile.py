@@ -61,7 +61,7 @@ def _linked_by(kb: KnowledgeBase, id: str) -> Iterator[str]:
         key = store.key(id)
     finally:
         store.close()
-    with sql(anchors.parent) as connection:
+    with sql() as connection:
         rows = connection.execute(
             f"SELECT surface FROM read_parquet({literal(anchors)}) WHERE entity = ? "
             f"ORDER BY count DESC, surface LIMIT {_MOST_NAMES}",

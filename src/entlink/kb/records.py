@@ -2,50 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import msgspec
 
-from entlink.documents import Entity, Record
+from entlink.documents import Entity
+
+_IN_COLUMNS = ("id", "title")  # the first two fields of an entity, which have columns of their own
 
 
-class _Stored(Record, frozen=True):
-    description: str = ""
-    aliases: tuple[str, ...] = ()
-    types: tuple[str, ...] = ()
-    images: tuple[str, ...] = ()
-    language: str | None = None
-    created: str | None = None
-    external: Mapping[str, str] = {}
+def _stored_fields() -> list[tuple[str, object, object]]:
+    """The fields of an entity that go into the record: all others, so that a new one cannot be forgotten."""
+    fields = [field for field in msgspec.structs.fields(Entity) if field.name not in _IN_COLUMNS]
+    return [
+        (
+            field.name,
+            field.type,
+            msgspec.field(default=field.default)
+            if field.default_factory is msgspec.NODEFAULT
+            else msgspec.field(default_factory=field.default_factory),
+        )
+        for field in fields
+    ]
 
 
+_Stored = msgspec.defstruct("_Stored", _stored_fields(), frozen=True, omit_defaults=True)
 _decoder = msgspec.json.Decoder(_Stored)
 _encoder = msgspec.json.Encoder()
 
 
 def decode_record(id: str, title: str, record: str) -> Entity:
-    stored = _decoder.decode(record)
-    return Entity(
-        id,
-        title,
-        stored.description,
-        stored.aliases,
-        stored.types,
-        stored.images,
-        stored.language,
-        stored.created,
-        stored.external,
-    )
+    """The entity of a row of the store."""
+    return Entity(id, title, *msgspec.structs.astuple(_decoder.decode(record)))
 
 
 def encode_record(entity: Entity) -> str:
-    stored = _Stored(
-        entity.description,
-        entity.aliases,
-        entity.types,
-        entity.images,
-        entity.language,
-        entity.created,
-        entity.external,
-    )
-    return _encoder.encode(stored).decode()
+    """What is stored of an entity beside its id and title, as JSON."""
+    stored = msgspec.structs.astuple(entity)[len(_IN_COLUMNS) :]
+    return _encoder.encode(_Stored(*stored)).decode()

@@ -19,7 +19,7 @@ CREATE TABLE entities (
 );
 CREATE UNIQUE INDEX entity_id ON entities (id);
 
--- The other dated versions `[valid_from, valid_to)` of an entity.
+-- The other dated versions `[valid_from, valid_to)` of an entity, as they were given; dates are those of `in_utc`.
 CREATE TABLE versions (
     entity INTEGER NOT NULL,
     valid_from TEXT NOT NULL,

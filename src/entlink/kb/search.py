@@ -73,9 +73,9 @@ def _chained(*streams: Iterable[str]) -> Iterator[str]:
 
 
 def _bearers(kb: KnowledgeBase, keys: Iterable[str], match: Match) -> Iterator[Found]:
-    """The entities that bear names with these keys, each with its most frequent one first."""
+    """The entities that bear names with these keys, with a form of the name that is theirs."""
     for key in keys:
-        meaning = kb.meaning_of_key(key)
-        for entry in meaning.entries:
-            id, title = kb.head(entry.entity)
-            yield Found(id, title, meaning.forms[0], match, entry.support, kb.types(id))
+        forms = kb.names.group(key)
+        for entry, id, title in kb.bearers(kb.meaning_of_key(key)):
+            own = next((form.text for form in forms if entry.entity in form.postings[::3]), title)
+            yield Found(id, title, own, match, entry.support, kb.types(id))

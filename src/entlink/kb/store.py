@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 STORE_VERSION = 2
 DATABASE = "kb.sqlite"
+REPLACED = ".replaced"  # what a knowledge base is called between the two renames that replace it
 MAX_KEY = 2**62
 _CACHED_HEADS = 100_000
 
@@ -25,6 +27,11 @@ class Version(NamedTuple):
     entity: Entity
     valid_from: str | None
     valid_to: str | None
+
+    @property
+    def begins(self) -> str:
+        """Its place among the others: an open beginning sorts before every date."""
+        return self.valid_from or ""
 
     def covers(self, date: str) -> bool:
         return covers(self.valid_from, self.valid_to, date)
@@ -47,7 +54,7 @@ class Rule(NamedTuple):
 
 
 def covers(valid_from: str | None, valid_to: str | None, date: str) -> bool:
-    """Whether the period holds the date. ISO dates of any precision compare as text."""
+    """Whether the period holds the date. Dates in the form that is stored compare as text."""
     return (valid_from is None or valid_from <= date) and (valid_to is None or date < valid_to)
 
 
@@ -117,19 +124,24 @@ class Store:
 
     def version_at(self, key: int, date: str) -> Version | None:
         covering = (version for version in self.versions(key) if version.covers(date))
-        return max(covering, key=lambda version: version.valid_from or "", default=None)
+        return next(covering, None)
 
     def versions(self, key: int) -> list[Version]:
-        """All versions of an entity that existed by their own dates, the current one first."""
+        """All versions of an entity, the current one first; each ends when the next begins, if not sooner."""
+        return _apart(self.stated_versions(key))
+
+    def stated_versions(self, key: int) -> list[Version]:
+        """All versions with the periods that were given for them, the current one first."""
         current = self._current(key)
-        if current is None:
-            return []
+        return [current, *self.other_versions(key, current.entity.id)] if current else []
+
+    def other_versions(self, key: int, id: str) -> list[Version]:
+        """The versions that are not current, with the periods that were given for them, oldest first."""
         rows = self.connection.execute(
             "SELECT title, valid_from, valid_to, record FROM versions WHERE entity = ? ORDER BY valid_from",
             (key,),
         )
-        id = current.entity.id
-        return [current, *(_version(id, *row) for row in rows)]
+        return [_version(id, *row) for row in rows]
 
     def _current(self, key: int) -> Version | None:
         row = self.connection.execute(
@@ -148,7 +160,7 @@ class Store:
             yield key, weight, _version(*version)
 
     def past_versions(self, first: int = 0, last: int = MAX_KEY) -> Iterator[tuple[int, Version]]:
-        """Every version that is not current, as (entity key, version)."""
+        """Every version that is not current, as (entity key, version with the period that was given for it)."""
         rows = self.connection.execute(
             "SELECT entity, id, v.title, v.valid_from, v.valid_to, v.record FROM versions v"
             " JOIN entities ON key = entity WHERE entity BETWEEN ? AND ? ORDER BY entity, v.valid_from",
@@ -171,52 +183,53 @@ class Store:
         gaps.update(range(before + 1, last + 1))
         return gaps
 
-    def period(self, key: int) -> tuple[str | None, str | None]:
-        """From when to when the current version of an entity holds."""
-        current = self._current(key)
-        return (current.valid_from, current.valid_to) if current else (None, None)
-
     def weight(self, key: int) -> int:
         row = self.connection.execute("SELECT weight FROM entities WHERE key = ?", (key,)).fetchone()
         return int(row[0]) if row else 0
 
     def resolve(self, identifier: str) -> int | None:
-        """The key behind an id, external identifier, title, address or redirect."""
-        for form in _identifier_forms(identifier):
-            key = self._resolve_form(form)
-            if key is not None:
-                return key
-        return None
+        """The key behind an id, external identifier, title, address or redirect; the first where it means several."""
+        return next(iter(self.resolve_all(identifier)), None)
 
-    def _resolve_form(self, form: str) -> int | None:
+    def resolve_all(self, identifier: str) -> list[int]:
+        """The keys of all entities that an identifier means."""
+        for form in _identifier_forms(identifier):
+            keys = self._resolve_form(form)
+            if keys:
+                return keys
+        return []
+
+    def _resolve_form(self, form: str) -> list[int]:
         seen: set[str] = set()
         while form not in seen:
             seen.add(form)
-            key = self._lookup(form)
-            if key is not None:
-                return key
+            keys = self._lookup(form)
+            if keys:
+                return keys
             row = self.connection.execute("SELECT target FROM redirects WHERE source = ?", (form,)).fetchone()
             if row is None:
-                return None
+                break
             form = row[0]
-        return None
+        return []
 
-    def _lookup(self, form: str) -> int | None:
+    def _lookup(self, form: str) -> list[int]:
         key = self.key(form)
         if key is not None:
-            return key
-        row = self.connection.execute(
-            "SELECT entity FROM identifiers WHERE value = ? ORDER BY scheme, entity LIMIT 1", (form,)
-        ).fetchone()
-        if row is not None:
-            return int(row[0])
-        return next(iter(self.keys_titled(form)), None)
+            return [key]
+        rows = self.connection.execute(
+            "SELECT entity FROM identifiers WHERE value = ? ORDER BY scheme, entity", (form,)
+        ).fetchall()
+        return list(dict.fromkeys(int(row[0]) for row in rows)) or self.keys_titled(form)
 
     def edits(self, after: int = 0) -> list[Edit]:
         rows = self.connection.execute(
             "SELECT seq, entity, operation FROM edits WHERE seq > ? ORDER BY seq", (after,)
         )
         return [Edit(*row) for row in rows]
+
+    def last_edit(self) -> int:
+        """The number of the last edit that is not in the index yet, or 0."""
+        return int(self.connection.execute("SELECT coalesce(max(seq), 0) FROM edits").fetchone()[0])
 
     def rules(self) -> list[Rule]:
         rows = self.connection.execute("SELECT surface, case_sensitive, entity FROM rules ORDER BY surface")
@@ -249,12 +262,20 @@ class Store:
             )
 
 
+def existing(folder: Path) -> Path:
+    """The folder, if there is a knowledge base in it."""
+    if (folder / DATABASE).is_file():
+        return folder
+    replaced = folder.with_name(folder.name + REPLACED)
+    if replaced.exists():
+        hint = f"A replacement was cut off: rename {replaced} to {folder}, or run the build again"
+    else:
+        hint = f"Make one with `entlink kb build SOURCE -o {folder}`"
+    raise NotFoundError(f"{folder}: no knowledge base there (no {DATABASE}). {hint}")
+
+
 def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
-    if not path.is_file():
-        raise NotFoundError(
-            f"{path.parent}: no knowledge base there (no {path.name}). "
-            f"Make one with `entlink kb build SOURCE -o {path.parent}`"
-        )
+    existing(path.parent)
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None)
     try:
         connection.execute("PRAGMA busy_timeout = 5000")
@@ -276,6 +297,21 @@ def _version(id: str, title: str, valid_from: str | None, valid_to: str | None, 
     from entlink.kb.records import decode_record
 
     return Version(decode_record(id, title, record), valid_from or None, valid_to)
+
+
+def _apart(versions: list[Version]) -> list[Version]:
+    """The versions in the same order, none of which holds on when the next has begun."""
+    if len(versions) < 2:
+        return versions
+    begins = sorted(version.begins for version in versions)
+    nexts = dict(pairwise(begins))
+    return [_ending_by(version, nexts.get(version.begins)) for version in versions]
+
+
+def _ending_by(version: Version, date: str | None) -> Version:
+    if date is None or (version.valid_to is not None and version.valid_to <= date):
+        return version
+    return version._replace(valid_to=date)
 
 
 def _identifier_forms(identifier: str) -> Iterator[str]:

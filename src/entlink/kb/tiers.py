@@ -5,7 +5,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 from enum import IntEnum
-from typing import NamedTuple
+
+import msgspec
 
 from entlink.kb.names import tidy
 
@@ -20,7 +21,7 @@ class Tier(IntEnum):
     INFLECTION = 4
 
 
-class Normalisation(NamedTuple):
+class Normalisation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which steps after the exact form are tried."""
 
     unicode: bool = True
@@ -29,7 +30,7 @@ class Normalisation(NamedTuple):
     inflection: bool = True
 
     def allows(self, tier: Tier) -> bool:
-        return tier is Tier.EXACT or bool(self[tier - 1])
+        return tier is Tier.EXACT or (self.unicode, self.case, self.punctuation, self.inflection)[tier - 1]
 
 
 def tier_between(surface: str, form: str) -> Tier:

@@ -7,25 +7,26 @@ single transaction, so that a store is at one version or at the next, never betw
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from importlib.resources import files
 from pathlib import Path
 
-from entlink.errors import DamagedError, NotFoundError, VersionError
-from entlink.kb.store import DATABASE, STORE_VERSION
-from entlink.kb.writing import set_meta, statements, write_lock
+from entlink.errors import DamagedError, VersionError
+from entlink.kb.store import DATABASE, STORE_VERSION, existing
+from entlink.kb.writing import errors_told, set_meta, statements, write_lock
 
 
 def upgrade(folder: str | Path) -> tuple[int, int]:
     """Upgrade a knowledge base in place; returns the version it had and the one it has now."""
     folder = Path(folder)
-    if not (folder / DATABASE).is_file():
-        raise NotFoundError(f"{folder}: no knowledge base there (no {DATABASE})")
-    with write_lock(folder):
-        connection = sqlite3.connect(folder / DATABASE, isolation_level=None)
-        try:
-            return _migrate(connection, folder)
-        finally:
-            connection.close()
+    existing(folder)
+    database = folder / DATABASE
+    with (
+        write_lock(folder),
+        errors_told(folder),
+        closing(sqlite3.connect(database, isolation_level=None)) as connection,
+    ):
+        return _migrate(connection, folder)
 
 
 def _migrate(connection: sqlite3.Connection, folder: Path) -> tuple[int, int]:

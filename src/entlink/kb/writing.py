@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import fcntl
+import os
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -20,17 +22,20 @@ from entlink.kb.store import DATABASE, STORE_VERSION, Store
 def write_lock(folder: Path, name: str = "write.lock") -> Iterator[None]:
     """Only one process edits a KB, and only one indexes it; a lock goes with the process that held it."""
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / name).open("w") as file:
+    path = folder / name
+    with path.open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as problem:
             raise LockedError(f"{folder}: another process is writing to it. Try again when it is done") from problem
+        if not path.exists() or not os.path.samestat(os.fstat(file.fileno()), path.stat()):
+            raise LockedError(f"{folder}: it was replaced just now. Try again")
         yield
 
 
 def create_store(folder: Path) -> None:
     """An empty store in the folder."""
-    with _told(folder), closing(sqlite3.connect(folder / DATABASE, isolation_level=None)) as connection:
+    with errors_told(folder), closing(sqlite3.connect(folder / DATABASE, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("BEGIN")
         for statement in statements(_script("schema.sql")):
@@ -40,14 +45,14 @@ def create_store(folder: Path) -> None:
 
 
 def create_indexes(store: Store) -> None:
-    with _told(store.folder):
+    with errors_told(store.folder):
         for statement in statements(_script("indexes.sql")):
             store.connection.execute(statement)
 
 
 def empty_log(store: Store) -> None:
     """Write what is in the write-ahead log into the database, so that the folder can be moved or copied."""
-    with _told(store.folder):
+    with errors_told(store.folder):
         store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
@@ -85,7 +90,7 @@ def transaction(store: Store) -> Iterator[sqlite3.Connection]:
 
 
 @contextmanager
-def _told(folder: Path) -> Iterator[None]:
+def errors_told(folder: Path) -> Iterator[None]:
     """Outside of a transaction too, a full disk is told in words."""
     try:
         yield
@@ -93,10 +98,13 @@ def _told(folder: Path) -> Iterator[None]:
         raise _explained(problem, folder) from problem
 
 
+_LITTLE = 1 << 16  # bytes: with fewer free, SQLite's errors are many, and all mean a full disk
+
+
 def _explained(problem: sqlite3.OperationalError, folder: Path) -> EntlinkError:
     if "locked" in str(problem):
         return LockedError(f"{folder}: another process is writing to it. Try again when it is done")
-    if "full" in str(problem):
+    if "full" in str(problem) or shutil.disk_usage(folder).free < _LITTLE:
         return EntlinkError(f"{folder}: the disk is full; nothing was changed. Make room and run the command again")
     return EntlinkError(f"{folder}: {problem}; nothing was changed")
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from enum import Enum
-from typing import Literal, NamedTuple
+from collections.abc import Sequence
+from typing import Literal
 
 from entlink.documents import Document, Mention, Span
+from entlink.interfaces import Judgement, Reason, Verdict
 from entlink.kb.aliases import Meaning
+from entlink.kb.folding import key_of
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.tiers import Tier
 from entlink.mentions.overlaps import Scored, without_overlaps
@@ -27,26 +28,6 @@ _TIER_SCORES = {
     Tier.PUNCTUATION: 0.6,
     Tier.INFLECTION: 0.5,
 }
-
-
-class Reason(Enum):
-    """Why a span that is a name of the dictionary was left alone."""
-
-    NO_MEANING = "no entity bears the name, now or at the date asked for"
-    BLOCKED = "blocked by a rule"
-    CASE = "the case policy wants it written as the name is"
-    BROKEN = "it runs across the end of a sentence or paragraph"
-    RARELY_LINKED = "below the threshold of link probability"
-    COMMON_WORD = "a common word of the texts, mostly in lower case"
-    LOST = "lost to an overlapping name"
-
-
-class Verdict(NamedTuple):
-    """What the detector thinks of a surface, wherever it stands."""
-
-    score: float
-    reason: Reason | None
-    value: float | None = None
 
 
 class DictionaryDetector:
@@ -68,8 +49,13 @@ class DictionaryDetector:
         plurals: bool = True,
     ) -> None:
         self.kb = kb
+        self._types: frozenset[str] = frozenset()
         self.min_link_probability, self.common, self.case = min_link_probability, common, case
         self._plurals = plurals
+        self.knowledge_base_changed()
+
+    def keep_to_types(self, types: frozenset[str]) -> None:
+        self._types = types
         self.knowledge_base_changed()
 
     def knowledge_base_changed(self) -> None:
@@ -97,6 +83,8 @@ class DictionaryDetector:
         mentions = []
         for start, end, score in without_overlaps(accepted):
             if text[end : end + 1] in _CLOSING_SIGNS:
+                if self.kb.meaning(text[start : end + 1]).blocked:
+                    continue
                 end = self._with_signs(text, start, end)
             mentions.append(Mention(Span(start, end), text[start:end], None, score))
         return mentions
@@ -107,21 +95,52 @@ class DictionaryDetector:
             end += 1
         return end
 
-    def explain(self, text: str, told: Callable[[Span, Verdict, Span | None], None]) -> None:
-        """Tell of every dictionary match in the text what became of it, and to what span it lost."""
+    def explain(self, document: Document, span: Span | None = None) -> list[Judgement]:
+        """What became of every dictionary match in the text; of `span` too, if it is a name."""
+        text = document.text
+        told: list[Judgement] = []
         accepted: list[Scored] = []
         for start, end in self._scanner.matches(text):
             verdict = self.verdict(text[start:end])
             if verdict.reason:
-                told(Span(start, end), verdict, None)
+                told.append(Judgement(self._whole(text, start, end), verdict))
             else:
                 accepted.append((start, end, verdict.score))
 
         def lost(loser: Scored, winner: Scored) -> None:
-            told(Span(*loser[:2]), Verdict(loser[2], Reason.LOST), Span(*winner[:2]))
+            verdict = Verdict(loser[2], Reason.LOST)
+            told.append(Judgement(self._whole(text, *loser[:2]), verdict, self._whole(text, *winner[:2])))
 
         for start, end, score in without_overlaps(accepted, lost):
-            told(Span(start, self._with_signs(text, start, end)), Verdict(score, None), None)
+            blocked = self._is_blocked_with_sign(text, start, end)
+            verdict = Verdict(0.0, Reason.BLOCKED) if blocked else Verdict(score)
+            told.append(Judgement(self._whole(text, start, end), verdict))
+        if span is not None and all(one.span != span for one in told):
+            told += self._judged(text, span, told)
+        return told
+
+    def _is_blocked_with_sign(self, text: str, start: int, end: int) -> bool:
+        return text[end : end + 1] in _CLOSING_SIGNS and self.kb.meaning(text[start : end + 1]).blocked
+
+    def _whole(self, text: str, start: int, end: int) -> Span:
+        return Span(start, self._with_signs(text, start, end))
+
+    def _judged(self, text: str, span: Span, told: list[Judgement]) -> list[Judgement]:
+        """What to say of a span that is no match: it may be one with other signs around it, or lie in a word."""
+        surface = text[span.start : span.end]
+        key = key_of(surface)
+        around = [one for one in told if one.span.overlaps(span)]
+        for one in around:
+            if one.verdict.reason and key_of(text[one.span.start : one.span.end]) == key:
+                return [one._replace(span=span)]
+        verdict = self.verdict(surface)
+        if verdict.reason == Reason.NO_MEANING:
+            return []
+        if verdict.reason:
+            return [Judgement(span, verdict)]
+        taken = next((one.span for one in around if not one.verdict.reason), None)
+        reason = Reason.LOST if taken else Reason.NOT_LOOKED_FOR
+        return [Judgement(span, verdict._replace(reason=reason, value=None), taken)]
 
     def verdict(self, surface: str) -> Verdict:
         """Whether a surface would be taken for a mention, and if not, why."""
@@ -130,24 +149,29 @@ class DictionaryDetector:
             return Verdict(0.0, Reason.BLOCKED)
         if not meaning.entries:
             return Verdict(0.0, Reason.NO_MEANING)
-        if meaning.pinned:
-            return Verdict(1.0, None)
         if is_broken(surface, exact=meaning.tier is Tier.EXACT):
             return Verdict(0.0, Reason.BROKEN)
+        if self._types and not self._has_type(meaning):
+            return Verdict(0.0, Reason.WRONG_TYPE)
+        if meaning.pinned:
+            return Verdict(1.0, None)
         if not self._case_fits(surface, meaning):
             return Verdict(0.0, Reason.CASE)
         return self._by_counts(surface, meaning)
+
+    def _has_type(self, meaning: Meaning) -> bool:
+        return any(self._types.intersection(self.kb.types(id)) for _, id, _ in self.kb.bearers(meaning))
 
     def _by_counts(self, surface: str, meaning: Meaning) -> Verdict:
         probability = meaning.link_probability() if self._has_links else None
         never_linked = not meaning.linked and meaning.unlinked < _ENOUGH_UNLINKED
         if probability is not None and self._texts and not never_linked:
             if probability < self.min_link_probability:
-                return Verdict(probability, Reason.RARELY_LINKED, probability)
+                return Verdict(probability, Reason.RARELY_LINKED, probability, self.min_link_probability)
             return Verdict(probability, None, probability)
         share = self._common_share(surface)
         if share > self.common:
-            return Verdict(0.0, Reason.COMMON_WORD, share)
+            return Verdict(0.0, Reason.COMMON_WORD, share, self.common)
         return Verdict(_TIER_SCORES[meaning.tier], None)
 
     def _common_share(self, surface: str) -> float:

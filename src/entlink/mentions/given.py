@@ -1,10 +1,11 @@
-"""The spans the input itself gives."""
+"""The spans that a document itself gives."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from entlink.documents import Document, Mention
+from entlink.documents import Document, Mention, Span
+from entlink.interfaces import Judgement, Reason, Verdict
 
 
 class GivenMentions:
@@ -12,3 +13,11 @@ class GivenMentions:
 
     def detect(self, documents: Sequence[Document]) -> list[list[Mention]]:
         return [list(document.mentions or ()) for document in documents]
+
+    def explain(self, document: Document, span: Span | None = None) -> list[Judgement]:
+        """Every given span was taken, and no other."""
+        given = [mention.span for mention in document.mentions or ()]
+        told = [Judgement(one, Verdict(1.0)) for one in given]
+        if span is not None and span not in given:
+            told.append(Judgement(span, Verdict(0.0, Reason.NOT_GIVEN)))
+        return told

@@ -13,22 +13,22 @@ from collections.abc import Iterator
 
 import msgspec
 
+from entlink.dates import check_period
 from entlink.documents import Entity
+from entlink.errors import FieldError
 from entlink.sources.fields import (
-    FieldError,
     as_date,
     as_external,
     as_id,
     as_names,
     as_title,
     as_word,
-    check_period,
-    check_texts,
     converted,
 )
 from entlink.sources.lines import read_json_lines
 from entlink.sources.page import Anchor, Page, Paragraph
 from entlink.sources.reading import Reading
+from entlink.texts import check_texts
 
 
 class _Paragraph(msgspec.Struct):

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from entlink.dates import check_period
 from entlink.documents import Entity
-from entlink.errors import SourceError
+from entlink.errors import FieldError, SourceError
 from entlink.sources.fields import (
-    FieldError,
     as_date,
     as_external,
     as_id,
@@ -21,15 +21,15 @@ from entlink.sources.fields import (
     as_word,
     cell_as_external,
     cell_as_names,
-    check_period,
-    check_texts,
 )
 from entlink.sources.page import Page
+from entlink.texts import check_texts
 
 Convert = Callable[[object], Any]
 Row = Mapping[str, object]
 
 EXTERNAL = "external."
+MAPPING = "--columns on the command line, columns= in Python"
 DEFAULT_COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "id": ("id", "key", "_id", "qid", "page_id"),
@@ -132,7 +132,7 @@ class ColumnMapping:
         names = ", ".join(DEFAULT_COLUMNS[field])
         return FieldError(
             f"there is no {field}: none of the columns {names}; the columns are {listed(present)}",
-            f'Name the column of the {field} with columns={{"{field}": ...}}',
+            f"Map a column to it: {field}=COLUMN ({MAPPING})",
         )
 
 
@@ -140,7 +140,7 @@ def missing_column(column: str, present: Iterable[str]) -> FieldError:
     """The error for a column that the caller named and the table does not have."""
     return FieldError(
         f"there is no column {column!r}; the columns are {listed(present)}",
-        "Check the names given in columns=",
+        f"Check the mapping of columns ({MAPPING})",
     )
 
 

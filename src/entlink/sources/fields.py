@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime
-from functools import lru_cache
+from collections.abc import Callable
 from typing import TypeVar
 
 import msgspec
 
-from entlink.errors import SourceError
-
-MAX_FIELD = 50_000_000
+from entlink.dates import moment
+from entlink.errors import FieldError
 
 Value = TypeVar("Value")
 
-_TIME = r"[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d(?::?\d\d)?)?"
-_DATE = re.compile(rf"\d{{4}}(?:-\d\d(?:-\d\d(?:{_TIME})?)?)?", re.ASCII)
-_REST_OF_DATE = {len("YYYY"): "-01-01", len("YYYY-MM"): "-01"}
-_DATE_FORMS = "Dates are written YYYY, YYYY-MM or YYYY-MM-DD, with a time if need be"
 _KINDS = {
     bool: "true or false",
     int: "a number",
@@ -30,21 +22,6 @@ _KINDS = {
     bytes: "bytes",
     type(None): "empty",
 }
-
-
-class FieldError(ValueError):
-    """A value that cannot become a field; who knows the record adds its file and position."""
-
-    def __init__(self, problem: str, hint: str = "") -> None:
-        super().__init__(problem)
-        self.problem, self.hint = problem, hint
-
-    def of(self, kind: str, name: str) -> FieldError:
-        """The same with the name of what holds the value: a `column`, or a `field`."""
-        return FieldError(f"{kind} {name!r} {self.problem}", self.hint)
-
-    def at(self, file: object, position: str) -> SourceError:
-        return SourceError(self.problem, str(file), position, self.hint)
 
 
 def converted(field: str, convert: Callable[[object], Value], value: object) -> Value:
@@ -141,27 +118,6 @@ def as_date(value: object) -> str | None:
     return text
 
 
-@lru_cache(maxsize=4096)
-def moment(date: str) -> datetime:
-    """The instant at which a date begins; a time without a zone is taken as UTC."""
-    if not _DATE.fullmatch(date):
-        raise FieldError(f"holds the bad date {date[:40]!r}", _DATE_FORMS)
-    try:
-        instant = datetime.fromisoformat(date + _REST_OF_DATE.get(len(date), ""))
-    except ValueError as error:
-        raise FieldError(f"holds the impossible date {date[:40]!r} ({error})", _DATE_FORMS) from error
-    return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
-
-
-def check_period(valid_from: str | None, valid_to: str | None) -> None:
-    """An error unless the period `[from, to)` holds at least an instant."""
-    if valid_from and valid_to and moment(valid_to) <= moment(valid_from):
-        raise FieldError(
-            f"valid_to {valid_to!r} is not after valid_from {valid_from!r}",
-            "The period is half-open: valid_to is the first moment that no longer counts",
-        )
-
-
 def cell_as_names(value: object) -> tuple[str, ...]:
     """The values of a cell of a CSV or TSV file: a JSON array, or separated by `|`."""
     cell = as_text(value).strip()
@@ -184,37 +140,3 @@ def cell_as_external(value: object) -> dict[str, str]:
         return as_external(msgspec.json.decode(cell))
     except msgspec.DecodeError as error:
         raise FieldError(f"is not a JSON object of identifiers: {error}") from error
-
-
-def check_text(value: object) -> None:
-    """An error when a text in the value holds a NUL or is too large to be a field."""
-    for text in _texts(value):
-        if "\x00" in text:
-            raise FieldError(f"holds a NUL character, the {text.index(chr(0)) + 1}. of its text")
-        # Four bytes is the most a character takes: most texts need not be encoded to be measured.
-        if len(text) * 4 > MAX_FIELD and len(text.encode()) > MAX_FIELD:
-            raise FieldError(
-                f"holds {len(text.encode()):,} bytes, over the limit of {MAX_FIELD:,}",
-                "Shorten the field, or leave out the record",
-            )
-
-
-def check_texts(values: Mapping[str, object], kind: str = "field") -> None:
-    """`check_text` for each value; an error names the one that is bad."""
-    for name, value in values.items():
-        try:
-            check_text(value)
-        except FieldError as error:
-            raise error.of(kind, name) from None
-
-
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _texts(item)
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from _texts(key)
-            yield from _texts(item)

@@ -38,7 +38,9 @@ class Format(Record, frozen=True):
 
 _ALL = (
     Format("jsonl", "JSON Lines, an object a line", (".jsonl", ".ndjson", ".json"), "tables:read_jsonl", True),
-    Format("csv", "comma-separated values with a header", (".csv",), "tables:read_csv", True),
+    Format(
+        "csv", "values with a header, separated by comma, semicolon, tab or bar", (".csv",), "tables:read_csv", True
+    ),
     Format("tsv", "tab-separated values with a header, no quoting", (".tsv", ".tab"), "tables:read_tsv", True),
     Format("parquet", "Apache Parquet", (".parquet", ".pq"), "parquet:read", True),
     Format("articles", "JSON Lines of articles with paragraphs and links", (), "articles:read"),
@@ -83,7 +85,7 @@ def detect(path: Path, has_columns: bool) -> Format:
 
 def _list_of_formats() -> str:
     formats = "; ".join(f"{each.name} ({each.summary})" for each in _ALL)
-    return f'Name one with format="...": {formats}'
+    return f"Name one (--format on the command line, format= in Python): {formats}"
 
 
 def _detect_folder(path: Path) -> str | None:

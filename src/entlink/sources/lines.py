@@ -10,13 +10,13 @@ from typing import TypeVar
 
 import msgspec
 
+from entlink import texts
 from entlink.errors import SourceError
-from entlink.sources import fields
 from entlink.sources.files import broken_stream_errors, open_bytes
 from entlink.sources.reading import Reading
 
 # Far above any honest record, so that a file without line ends cannot fill the memory.
-MAX_LINE = 8 * fields.MAX_FIELD
+MAX_LINE = 8 * texts.MAX_FIELD
 
 Record = TypeVar("Record")
 
@@ -107,7 +107,7 @@ def read_json_lines(
             reading.fail(_bad_bytes(path, number, line))
             continue
         # A NUL can only come from this escape, and no field is larger than its line.
-        is_odd = (b"\\" in line and b"\\u0000" in line) or len(line) > fields.MAX_FIELD
+        is_odd = (b"\\" in line and b"\\u0000" in line) or len(line) > texts.MAX_FIELD
         yield number, record, is_odd
 
 

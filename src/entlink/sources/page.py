@@ -23,7 +23,7 @@ class Paragraph(Record, frozen=True):
 class Page(Record, frozen=True):
     """One record of a source.
 
-    `valid_from` and `valid_to` (ISO dates, half-open) date this version of the entity; several
+    `valid_from` and `valid_to` (ISO dates as given, half-open) date this version of the entity; several
     pages with one id are its versions. Both None: the entity has always been so.
     """
 

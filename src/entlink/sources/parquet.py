@@ -8,9 +8,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from entlink.errors import SourceError
+from entlink.errors import FieldError, SourceError
 from entlink.sources.columns import RowPlan, missing_column
-from entlink.sources.fields import FieldError
 from entlink.sources.files import compression_of
 from entlink.sources.page import Page
 from entlink.sources.reading import Reading
@@ -35,6 +34,7 @@ def read(reading: Reading) -> Iterator[Page]:
         raise SourceError(f"the Parquet file is packed with {compression}", str(path), hint="Unpack it first")
     try:
         with closing(duckdb.connect(":memory:", config={"threads": 1})) as connection:
+            connection.execute("SET enable_progress_bar = false")  # it would print
             connection.execute("SET TimeZone = 'UTC'")
             total = _count(connection, path)
             plan = _plan(connection, path, reading)

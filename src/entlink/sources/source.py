@@ -86,7 +86,7 @@ def open_source(
     _check_exists(path)
     chosen = format_named(format) if format is not None else detect(path, bool(mapping.explicit))
     if mapping.explicit and not chosen.has_columns:
-        raise SourceError(f"the format {chosen.name} has no columns to map", str(path), hint="Leave out columns=")
+        raise SourceError(f"the format {chosen.name} has no columns to map", str(path), hint="Leave out the mapping")
     return Source(path, chosen, mapping, on_error, language)
 
 

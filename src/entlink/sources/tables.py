@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from entlink.errors import SourceError
-from entlink.sources import fields, lines
+from entlink import texts
+from entlink.errors import FieldError, SourceError
+from entlink.sources import lines
 from entlink.sources.columns import RowPlan, missing_column
-from entlink.sources.fields import FieldError
 from entlink.sources.page import Page
 from entlink.sources.reading import Reading
 
 _MAX_PLANS = 1000
+_SEPARATORS = (",", ";", "\t", "|")
+_QUOTED = re.compile(r'"[^"]*"?')
 _ROW_DECODER: msgspec.json.Decoder[dict[str, Any]] = msgspec.json.Decoder(dict[str, Any])
 
 
@@ -73,7 +77,8 @@ class _TextLines:
 
     def __init__(self, path: Path, reading: Reading) -> None:
         self._path = path
-        self._lines = lines.read_lines(path, reading)
+        first, self._lines = _peeked(lines.read_lines(path, reading))
+        self.separator = _separator(first.decode(errors="replace"))
         self.last_line = 0
         self.start_record()
 
@@ -99,7 +104,20 @@ class _TextLines:
 
     @property
     def is_odd(self) -> bool:
-        return self.has_nul or self.size > fields.MAX_FIELD
+        return self.has_nul or self.size > texts.MAX_FIELD
+
+
+def _peeked(numbered: Iterator[tuple[int, bytes]]) -> tuple[bytes, Iterator[tuple[int, bytes]]]:
+    """The first line that is not empty, and all lines from it on."""
+    for number, line in numbered:
+        if line.strip(b"\r\n"):
+            return line, chain([(number, line)], numbered)
+    return b"", numbered
+
+
+def _separator(header: str) -> str:
+    """The separator that splits the header into most columns, what stands in quotes apart; the comma on ties."""
+    return max(_SEPARATORS, key=_QUOTED.sub("", header).count)
 
 
 # A row's line number, its cells, and whether a cell may hold a NUL or be too large.
@@ -110,7 +128,7 @@ def _csv_rows(path: Path, reading: Reading) -> Iterator[_Cells]:
     # The limit is the process's: it is only ever raised. Fields are measured by RowPlan.check.
     csv.field_size_limit(max(csv.field_size_limit(), lines.MAX_LINE))
     text = _TextLines(path, reading)
-    rows = csv.reader(text, strict=True)
+    rows = csv.reader(text, delimiter=text.separator, strict=True)
     while True:
         text.start_record()
         try:
@@ -130,7 +148,7 @@ def _csv_rows(path: Path, reading: Reading) -> Iterator[_Cells]:
 
 def _bad_quoting(path: Path, text: _TextLines, problem: csv.Error) -> SourceError:
     ends = f" (the record ends at line {text.last_line})" if text.last_line > text.first_line else ""
-    hint = 'A cell with a comma, quote or line end stands in quotes, and a quote in it is doubled ("")'
+    hint = 'A cell with a separator, quote or line end stands in quotes, and a quote in it is doubled ("")'
     return SourceError(f"bad CSV: {problem}{ends}", str(path), f"line {text.first_line}", hint)
 
 
@@ -142,11 +160,11 @@ def _tsv_rows(path: Path, reading: Reading) -> Iterator[_Cells]:
             reading.fail(error)
             continue
         if text:
-            yield number, text.split("\t"), "\x00" in text or len(line) > fields.MAX_FIELD
+            yield number, text.split("\t"), "\x00" in text or len(line) > texts.MAX_FIELD
 
 
 def read_csv(reading: Reading) -> Iterator[Page]:
-    """Comma-separated cells, quoted where need be; the first row names the columns."""
+    """Cells quoted where need be; the first row names the columns and shows what separates them."""
     return _read_cells(reading, _csv_rows(reading.files[0], reading))
 
 
@@ -185,5 +203,13 @@ def _plan_of_header(reading: Reading, path: Path, number: int, columns: list[str
         if doubled := [column for column in plan.columns if columns.count(column) > 1]:
             raise FieldError(f"the header names the column {doubled[0]!r} twice")
     except FieldError as error:
-        raise error.at(path, f"line {number}") from None
+        raise _of_header(error, columns).at(path, f"line {number}") from None
     return plan
+
+
+def _of_header(error: FieldError, columns: list[str]) -> FieldError:
+    """The error, saying so where the whole header is one column because its separator is another."""
+    separator = _separator(columns[0])
+    if len(columns) > 1 or separator not in columns[0]:
+        return error
+    return FieldError(f"{error.problem}; the separator seems to be {separator!r}", "Read it as the format csv")

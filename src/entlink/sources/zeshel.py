@@ -8,11 +8,13 @@ from pathlib import Path
 import msgspec
 
 from entlink.documents import Entity
-from entlink.sources.fields import FieldError, as_id, as_title, check_texts, converted
+from entlink.errors import FieldError
+from entlink.sources.fields import as_id, as_title, converted
 from entlink.sources.files import plain_name
 from entlink.sources.lines import read_json_lines
 from entlink.sources.page import Page, Paragraph
 from entlink.sources.reading import Reading
+from entlink.texts import check_texts
 
 
 class _ZeshelDocument(msgspec.Struct):

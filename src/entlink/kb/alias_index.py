@@ -1,4 +1,4 @@
-"""The mapped alias index: every name's key in a trie, with what each written form of it may mean.
+"""The alias index: every name's key in a trie, with what each written form of it may mean.
 
 Files under `index/` (made by `entlink.kb.alias_writer`, never changed in place):
 
@@ -8,12 +8,14 @@ Files under `index/` (made by `entlink.kb.alias_writer`, never changed in place)
   number: start × 2²⁴ + length.
 - `groups-NN.bin`: a group is msgpack `[[form, unlinked, [entity, count, sources, …]], …]`.
 
-All three are mapped, so memory does not grow with the knowledge base.
+The tries are mapped and the groups are read where they stand, a few bytes at a time and never kept, so memory does
+not grow with the knowledge base. (Mapped as well, the pages a text happens to touch would count as ours.)
 """
 
 from __future__ import annotations
 
-import mmap
+import os
+import weakref
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -97,7 +99,7 @@ class AliasIndex:
 
 
 class _Shard:
-    """The three mapped files of one shard."""
+    """The three files of one shard."""
 
     def __init__(self, folder: Path, number: int) -> None:
         self.trie = marisa_trie.Trie()
@@ -107,33 +109,38 @@ class _Shard:
         except (OSError, RuntimeError, TypeError) as problem:
             raise _damaged(folder, f"shard {number} cannot be read ({problem})") from problem
         self._folder = folder
-        if self._at is not None and len(self._at) != len(self.trie):
-            raise _damaged(folder, f"shard {number} has {len(self.trie)} keys but {len(self._at)} places")
+        if self._at is not None and self._at.size != 8 * len(self.trie):
+            raise _damaged(folder, f"shard {number} has {len(self.trie)} keys but {self._at.size / 8:g} places")
 
     @staticmethod
-    def _groups(folder: Path, number: int) -> tuple[memoryview | None, memoryview]:
+    def _groups(folder: Path, number: int) -> tuple[_OpenFile | None, _OpenFile | None]:
         at = folder / f"groups-{number:02}.at"
         if not at.exists() and not (folder / COMPLETE).exists():
-            return None, memoryview(b"")  # while it is being built there are only keys
-        return _mapped(at).cast("Q"), _mapped(folder / f"groups-{number:02}.bin")
+            return None, None  # while it is being built there are only keys
+        return _OpenFile(at), _OpenFile(folder / f"groups-{number:02}.bin")
 
     def blob(self, key: str) -> bytes | None:
         number = self.trie.get(key)
-        if number is None or self._at is None:
+        if number is None or self._at is None or self._bin is None:
             return None
-        start, length = divmod(self._at[number], LENGTH_LIMIT)
-        blob = bytes(self._bin[start : start + length])
+        start, length = divmod(int.from_bytes(self._at.read(8 * number, 8), "little"), LENGTH_LIMIT)
+        blob = self._bin.read(start, length)
         if len(blob) != length:
             raise _damaged(self._folder, f"what {key!r} means is cut off")
         return blob
 
 
+class _OpenFile:
+    """A file read at any place, by any number of threads; closed when it is no longer needed."""
+
+    def __init__(self, path: Path) -> None:
+        self._descriptor = os.open(path, os.O_RDONLY)
+        weakref.finalize(self, os.close, self._descriptor)
+        self.size = os.fstat(self._descriptor).st_size
+
+    def read(self, start: int, length: int) -> bytes:
+        return os.pread(self._descriptor, length, start)
+
+
 def _damaged(folder: Path, problem: str) -> DamagedError:
     return DamagedError(f"{folder}: the alias index is damaged: {problem}. Run `entlink kb index` to make it anew")
-
-
-def _mapped(path: Path) -> memoryview:
-    if path.stat().st_size == 0:
-        return memoryview(b"")
-    with path.open("rb") as file:
-        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))

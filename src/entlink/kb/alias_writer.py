@@ -7,6 +7,7 @@ keeps building memory flat and lets shards be made side by side.
 from __future__ import annotations
 
 import shutil
+import sys
 from array import array
 from collections.abc import Iterable, Iterator
 from itertools import groupby
@@ -92,6 +93,8 @@ def _write_groups(partitions: Path, index: Path, shard: int, shards: int, memory
             file.write(blob)
             places[number] = start * LENGTH_LIMIT + len(blob)
             start += len(blob)
+    if sys.byteorder == "big":
+        places.byteswap()  # the file is little-endian everywhere
     path.write_bytes(places.tobytes())
 
 

@@ -99,6 +99,12 @@ class AliasTable:
             found = self._cache[surface] = self._find(surface)
         return found
 
+    def forms(self, surface: str) -> list[str]:
+        """Every way in which the surface's key is written, by names and by rules."""
+        key = key_of(surface)
+        ruled = [form for form, _ in self._overlay.rules.get(key, ()) if form is not None]
+        return [*(form[0] for form in self.group(key)), *ruled]
+
     def meaning_of_key(self, key: str) -> Meaning:
         """What any form with this key may mean; rules do not apply."""
         return self._summed(self.group(key), Tier.PUNCTUATION)

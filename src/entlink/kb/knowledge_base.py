@@ -219,6 +219,10 @@ class KnowledgeBase:
         meaning = self.names.meaning(surface)
         return meaning.tier is Tier.EXACT and not meaning.pinned and surface in meaning.forms
 
+    def forms(self, surface: str) -> list[str]:
+        """Every way in which the surface's key is written, by names and by rules."""
+        return self.names.forms(surface)
+
     def occurrences(self, surface: str) -> dict[str, int]:
         """How often each written form of the surface's key stands unlinked in the texts."""
         return {form.text: form.unlinked for form in self.index.group(key_of(surface))}

@@ -22,6 +22,7 @@ Beginning: TypeAlias = "marisa_trie.Trie | frozenset[str] | Literal[True] | None
 
 _CACHED_TOKENS = 100_000
 _WARM = 16  # sightings of a token after which the words that follow it in keys are worth remembering
+_MOST_KEYS = 20_000  # never more: in a large knowledge base the words that follow "the" would fill the memory
 _KEYS_A_SIGHTING = 4  # how many keys to go through for that: listing them must not cost more than it saves
 _PIECE = 1_000_000  # characters folded at once: a text of any length needs no more memory than this
 _BREAKS = ("\n\n", "\n", " ")
@@ -135,7 +136,8 @@ class Scanner:
         """Count a sighting of a word, or of several; those seen often are remembered with what follows them."""
         heat = self._heat[prefix] = self._heat[prefix] + 1
         if heat >= _WARM and heat & (heat - 1) == 0:  # again at each power of two, with more patience
-            words = self._followers(prefix, self._index.shard_trie(first), heat * _KEYS_A_SIGHTING)
+            limit = min(heat * _KEYS_A_SIGHTING, _MOST_KEYS)
+            words = self._followers(prefix, self._index.shard_trie(first), limit)
             if words is not None:
                 (self._beginnings if prefix == first else self._longer)[prefix] = words
 

@@ -61,6 +61,7 @@ class DictionaryDetector:
     def knowledge_base_changed(self) -> None:
         self._scanner = self.kb.scanner(plurals=self._plurals)
         self._verdicts: dict[str, float] = {}
+        self._signed: set[str] = set()
         self._texts = self.kb.texts
         self._has_links = self.kb.has_links
 
@@ -68,26 +69,37 @@ class DictionaryDetector:
         return [self._mentions(document.text) for document in documents]
 
     def _mentions(self, text: str) -> list[Mention]:
-        verdicts = self._verdicts
+        verdicts, signed = self._verdicts, self._signed
         if len(verdicts) > _CACHED_VERDICTS:
             verdicts.clear()
+            signed.clear()
         accepted: list[Scored] = []
         for start, end in self._scanner.matches(text):
             surface = text[start:end]
             score = verdicts.get(surface)
             if score is None:
-                verdict = self.verdict(surface)
-                score = verdicts[surface] = -1.0 if verdict.reason else verdict.score
+                score = verdicts[surface] = self._judge(surface)
             if score >= 0.0:
                 accepted.append((start, end, score))
         mentions = []
         for start, end, score in without_overlaps(accepted):
-            if text[end : end + 1] in _CLOSING_SIGNS:
+            surface = text[start:end]
+            if surface in signed and text[end : end + 1] in _CLOSING_SIGNS:
                 if self.kb.meaning(text[start : end + 1]).blocked:
                     continue
                 end = self._with_signs(text, start, end)
-            mentions.append(Mention(Span(start, end), text[start:end], None, score))
+                surface = text[start:end]
+            mentions.append(Mention(Span(start, end), surface, None, score))
         return mentions
+
+    def _judge(self, surface: str) -> float:
+        """The score of a surface, -1 where it is rejected; notes whether the name can end with a sign."""
+        verdict = self.verdict(surface)
+        if verdict.reason:
+            return -1.0
+        if any(form[-1:] in _CLOSING_SIGNS for form in self.kb.forms(surface)):
+            self._signed.add(surface)
+        return verdict.score
 
     def _with_signs(self, text: str, start: int, end: int) -> int:
         """Where the name ends if it is written with the signs that follow: "U.S.", "Yahoo!", "Mercury (planet)"."""

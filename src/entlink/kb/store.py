@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
@@ -64,11 +65,13 @@ class Store:
     def __init__(self, folder: Path, *, writable: bool = False) -> None:
         self.folder = folder
         self.connection = _connect(folder / DATABASE, writable=writable)
+        # A linker is often just dropped: its connection goes with it.
+        self._finalizer = weakref.finalize(self, self.connection.close)
         self._heads: dict[int, tuple[str, str]] = {}
         self._check_version()
 
     def close(self) -> None:
-        self.connection.close()
+        self._finalizer()
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -276,7 +279,9 @@ def existing(folder: Path) -> Path:
 
 def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
     existing(path.parent)
-    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None)
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None, check_same_thread=False
+    )
     try:
         connection.execute("PRAGMA busy_timeout = 5000")
         if not writable:
@@ -287,7 +292,9 @@ def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
         if "locked" in str(problem):
             raise LockedError(f"{path}: another process is writing. Try again when it is done") from problem
         # A read-only medium cannot hold the shared-memory file that a write-ahead log needs.
-        return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
+        return sqlite3.connect(
+            f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None, check_same_thread=False
+        )
     except sqlite3.DatabaseError:
         pass  # _check_version says what is wrong
     return connection

@@ -128,14 +128,7 @@ def _configure_search(parser: Parser) -> None:
     options.kb_argument(parser)
     parser.add_argument("text", metavar="TEXT", type=values.text, help="a name, or how it begins")
     parser.add_argument("--limit", metavar="N", type=values.whole, default=20, help="at most so many (default: 20)")
-    parser.add_argument(
-        "--type",
-        metavar="T",
-        action="append",
-        default=[],
-        type=values.text,
-        help="only of this type; can be repeated",
-    )
+    options.types(parser)
     options.as_json(parser)
 
 

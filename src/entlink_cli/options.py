@@ -60,9 +60,8 @@ def table(parser: Parser | _ArgumentGroup) -> None:
     )
 
 
-def linking(parser: Parser) -> None:
-    """How to link."""
-    as_of(parser)
+def types(parser: Parser) -> None:
+    """Keep to some types."""
     parser.add_argument(
         "--type",
         metavar="T",
@@ -71,6 +70,12 @@ def linking(parser: Parser) -> None:
         type=values.text,
         help="only entities of this type; can be repeated",
     )
+
+
+def linking(parser: Parser) -> None:
+    """How to link."""
+    as_of(parser)
+    types(parser)
     parser.add_argument("--min-score", metavar="S", type=values.share, help="leave out links that score less")
     parser.add_argument("--config", metavar="FILE", help="a TOML file with the stages and their settings")
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""Running Python in a fresh process, and what that cost."""
+"""Running Python, or any command, in a fresh process, and what that cost."""
 
 from __future__ import annotations
 
@@ -39,6 +39,30 @@ def quickest(arguments: Sequence[str], times: int = 15) -> Finished:
     return min((run(arguments) for _ in range(times)), key=lambda finished: finished.seconds)
 
 
+class Cost(NamedTuple):
+    """What a command took: wall-clock seconds, and the most memory of all its processes together, told two ways."""
+
+    seconds: float
+    peak_mb: float
+    proportional_mb: float
+
+
+def watch(command: Sequence[str | Path], log: Path) -> Cost:
+    """Run a command to its end, what it prints going to a log."""
+    words = [str(word) for word in command]
+    started = time.perf_counter()
+    with (
+        log.open("wb") as output,
+        subprocess.Popen(words, stdout=output, stderr=subprocess.STDOUT) as process,
+        PeakOfTree(process.pid) as memory,
+    ):
+        code = process.wait()
+        seconds = time.perf_counter() - started
+    if code:
+        raise SystemExit(f"{' '.join(words)} failed with {code}; what it printed is in {log}")
+    return Cost(seconds, memory.peak_mb, memory.proportional_mb)
+
+
 def own_peak_mb() -> float:
     """The most memory this process has had resident. (The peak that a parent is told of counts the parent's too.)"""
     for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
@@ -48,10 +72,15 @@ def own_peak_mb() -> float:
 
 
 class PeakOfTree:
-    """Samples the resident memory of this process and all its descendants, and keeps the largest sum."""
+    """Samples the memory of a process (this one, if none is named) and all its descendants; keeps the largest sums.
 
-    def __init__(self) -> None:
-        self.peak_mb = 0.0
+    `peak_mb` adds up what each has resident, and so counts a page that several share several times;
+    `proportional_mb` divides such a page among them, and so counts it once.
+    """
+
+    def __init__(self, process: int | None = None) -> None:
+        self.peak_mb = self.proportional_mb = 0.0
+        self._process = os.getpid() if process is None else process
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
@@ -65,7 +94,9 @@ class PeakOfTree:
 
     def _watch(self) -> None:
         while not self._over.wait(0.2):
-            self.peak_mb = max(self.peak_mb, sum(_resident_mb(process) for process in _tree(os.getpid())))
+            tree = _tree(self._process)
+            self.peak_mb = max(self.peak_mb, sum(map(_resident_mb, tree)))
+            self.proportional_mb = max(self.proportional_mb, sum(map(_proportional_mb, tree)))
 
 
 def _tree(process: int) -> list[int]:
@@ -85,3 +116,11 @@ def _resident_mb(process: int) -> float:
     except OSError:
         return 0.0
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def _proportional_mb(process: int) -> float:
+    try:
+        lines = Path(f"/proc/{process}/smaps_rollup").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return 0.0
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) * 1024 / 1e6

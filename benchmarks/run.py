@@ -12,6 +12,7 @@ import platform
 import sys
 from pathlib import Path
 
+import dumps
 import workspace
 from entlink.version import __version__
 from processes import quickest, run
@@ -108,6 +109,8 @@ def main() -> None:
     results["starting"] = starting(small)
     print("\nEditing")
     results["adding"] = adding(small)
+    print("\nReading a wiki's dump")
+    results["dumps"] = dumps.measure()
     if arguments.large:
         results["large"] = large(small, texts)
     (workspace.FOLDER / "results.json").write_text(json.dumps(results, indent=2) + "\n", encoding="utf8")

@@ -11,10 +11,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-from make_articles import write_articles
 from rich.console import Console
 
 HERE = Path(__file__).resolve().parent
+WIKI = (  # the English wiki, the Chinese one, and the Wikidata ids of both
+    HERE / "wiki/samplewiki.xml",
+    HERE / "wiki/samplewiki-zh.xml",
+    HERE / "wiki/samplewiki-page_props.sql",
+    HERE / "wiki/samplewiki-zh-page_props.sql",
+)
 NEW_NAME = "The company I write it for is Tinderfox, and they just opened an office in Cambridge."
 HARD = "A loudspeaker plays Queen, with Mercury at the piano."
 
@@ -52,10 +57,9 @@ def main() -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     tour = Tour(folder)
-    kb, articles = folder / "sample.kb", folder / "articles.jsonl"
-    tour.say("1. A small wiki, written by hand, becomes a knowledge base")
-    write_articles(HERE / "wiki", articles)
-    tour.run("kb", "build", articles, "-o", kb)
+    kb = folder / "sample.kb"
+    tour.say("1. Two small wikis, as MediaWiki exports them, become a knowledge base")
+    tour.run("kb", "build", *WIKI, "-o", kb)
     tour.say("2. What may a name mean?")
     tour.run("kb", "aliases", kb, "Mercury")
     tour.say("3. An article, linked")
@@ -66,7 +70,7 @@ def main() -> None:
     tour.run("explain", kb, HARD, "--surface", "Mercury")
     tour.say("6. An entity that did not exist a second ago is linked at once")
     tour.run("link", kb, "--view", text=NEW_NAME)
-    tour.run("kb", "add", kb, "--id", "tinderfox", "--title", "Tinderfox", "--type", "company")
+    tour.run("kb", "add", kb, "--id", "Tinderfox", "--title", "Tinderfox", "--type", "Companies")
     tour.run("link", kb, "--view", text=NEW_NAME)
     tour.say("7. What things were called in 2015")
     tour.run(
@@ -75,9 +79,9 @@ def main() -> None:
     tour.say("What to try next (entlink is in .venv/bin)")
     where = _relative(kb)
     tour.console.print(
-        f"  entlink kb show {where} mercury-planet            everything about one entity\n"
-        f"  entlink kb pin {where} Mercury freddie-mercury    from now on, always him\n"
-        f"  entlink link {where} samples/article.zh.txt       a text in Chinese\n"
+        f"  entlink kb show {where} 'Mercury (planet)'         everything about one entity; Q308 will do, too\n"
+        f"  entlink kb pin {where} Mercury 'Freddie Mercury'   from now on, always him\n"
+        f"  entlink link {where} samples/article.zh.txt        a text in Chinese\n"
         f"  entlink kb build samples/products.csv -o shop.kb && entlink link shop.kb samples/chat.txt\n"
         "  and your own table: entlink kb build MY.csv -o my.kb (see README.md)",
         soft_wrap=True,

@@ -205,19 +205,19 @@ def france_flag() -> list[Layer]:
 
 
 PICTURES: dict[str, Callable[[], list[Layer]]] = {
-    "apple": apple,
-    "car": car,
-    "coffee": coffee,
-    "france-flag": france_flag,
-    "georgia-flag": georgia_flag,
-    "island": island,
-    "mars": mars,
-    "medal": medal,
-    "mercury": mercury,
-    "orion": orion,
-    "saturn": saturn,
-    "snake": snake,
-    "tower": tower,
+    "Apple": apple,
+    "Car": car,
+    "Coffee": coffee,
+    "France-flag": france_flag,
+    "Georgia-flag": georgia_flag,
+    "Island": island,
+    "Mars": mars,
+    "Medal": medal,
+    "Mercury": mercury,
+    "Orion": orion,
+    "Saturn": saturn,
+    "Snake": snake,
+    "Tower": tower,
 }
 
 

@@ -30,9 +30,13 @@ CATALOGUE: dict[str, Entry] = {
     "kb pin": Entry("kb_change", "make a name always mean one entity"),
     "kb block": Entry("kb_change", "make a name never be linked"),
     "kb unpin": Entry("kb_change", "lift the pins and blocks on a name"),
+    "datasets build": Entry("datasets_build", "make a corpus with gold links from a wiki's dump or articles"),
 }
 
-GROUPS: dict[str, str] = {"kb": "make, look into and change knowledge bases"}
+GROUPS: dict[str, str] = {
+    "kb": "make, look into and change knowledge bases",
+    "datasets": "make corpora to train on and to measure with",
+}
 
 EXIT_CODES: dict[int, str] = {
     0: "done",

@@ -9,7 +9,7 @@ import msgspec
 
 from entlink.explain import Explanation, SpanExplanation
 from entlink.formats.documents import SCORE_DECIMALS
-from entlink_cli.output import columns
+from entlink_cli.output import columns, named
 
 if TYPE_CHECKING:
     from entlink.documents import Candidate, Document, Span
@@ -25,7 +25,11 @@ def explanation_lines(explanation: Explanation) -> list[str]:
 
 
 def _span_lines(one: SpanExplanation, document: Document) -> list[str]:
-    target = f" → {one.link.title} ({one.link.entity})" if one.link and one.link.entity is not None else ""
+    target = (
+        f" → {named(one.link.title or one.link.entity, one.link.entity)}"
+        if one.link and one.link.entity is not None
+        else ""
+    )
     lines = [f"{one.text!r} at {_where(one.span, document)}: {one.outcome}{target}", f"  {one.reason}"]
     if one.detection is not None:
         lines.append(f"  as a mention it scores {one.detection:.3f}")

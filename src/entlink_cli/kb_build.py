@@ -7,8 +7,9 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from entlink_cli import options
+from entlink_cli import options, values
 from entlink_cli.failures import is_interruption
+from entlink_cli.left_out import left_out_rows
 from entlink_cli.output import columns, note, number_of, say, say_json, size, write_bytes
 from entlink_cli.parsing import Command
 from entlink_cli.progress import progress
@@ -47,10 +48,12 @@ def _configure_build(parser: Parser) -> None:
         action="store_true",
         help="do not count how often names stand unlinked in the texts: faster, but common words get linked",
     )
+    parser.add_argument("--limit", metavar="N", type=values.whole, help="take the first N pages or records only")
     options.machine(parser)
     _replace(parser)
     options.quiet(parser)
     options.as_json(parser, "print the manifest as JSON")
+    options.wiki(parser)
 
 
 def _build(arguments: Namespace) -> None:
@@ -64,6 +67,8 @@ def _build(arguments: Namespace) -> None:
         count_text=not arguments.no_text_counts,
         memory=arguments.memory,
         processes=arguments.processes,
+        limit=arguments.limit,
+        wiki=options.wiki_options(arguments),
     )
     started = monotonic()
     resumption = _Resumption(Path(arguments.output))
@@ -97,7 +102,7 @@ class _Resumption:
         from entlink.kb.build import SUFFIX
 
         self.work = target.with_name(target.name + SUFFIX)
-        has_read = any((self.work / "staging" / "links").glob("links-*.jsonl"))
+        has_read = any((self.work / "staging" / "parts").glob("part-*"))
         self._before = self._stamp() if has_read else None
 
     def _stamp(self) -> tuple[int, int] | None:
@@ -139,6 +144,7 @@ def _facts(target: str, manifest: Manifest) -> list[str]:
     skipped = sum(source.skipped for source in manifest.sources)
     if skipped:
         rows.append(("skipped", number_of(skipped, "record")))
+    rows += left_out_rows(manifest)
     lines = columns(rows, "  ")
     lines += [f"    {problem}" for problem in manifest.problems[:_PROBLEMS_SHOWN]]
     if len(manifest.problems) > _PROBLEMS_SHOWN:
@@ -250,8 +256,9 @@ COMMANDS = {
     "kb build": Command(
         _build,
         _configure_build,
-        "Build a knowledge base from tables (CSV, TSV, JSON lines, Parquet), articles with links, "
-        "WikiExtractor or ZESHEL folders, or SKOS vocabularies. A build that was interrupted goes on where it "
+        "Build a knowledge base from tables (CSV, TSV, JSON lines, Parquet), articles with links, a wiki's dumps "
+        "(XML with any SQL tables beside it), WikiExtractor or ZESHEL folders, or SKOS vocabularies. A build that "
+        "was interrupted goes on where it "
         "stopped when the same command is run again.",
         (
             "entlink kb build samples/products.csv -o products.kb",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from entlink_cli import options, values
-from entlink_cli.output import columns, number_of, one_line, say, say_json, size
+from entlink_cli.left_out import left_out_rows
+from entlink_cli.output import columns, named, number_of, one_line, say, say_json, size
 from entlink_cli.parsing import Command
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def _info_lines(about: KnowledgeBaseInfo) -> list[str]:
         ("built", f"{about.built} by entlink {about.entlink}, store version {about.store_version}"),
         ("command", about.command or "-"),
     ]
+    rows[4:4] = left_out_rows(about)
     lines = [about.folder, *columns(rows, "  ")]
     if about.types:
         lines.append(f"{number_of(about.type_count, 'type')}, the most frequent:")
@@ -100,7 +102,7 @@ def _entity_lines(entity: Entity) -> list[str]:
         ("images", ", ".join(entity.images)),
         ("external", ", ".join(external)),
     ]
-    return [f"{entity.title} ({entity.id})", *columns([field for field in fields if field[1]], "  ")]
+    return [named(entity.title, entity.id), *columns([field for field in fields if field[1]], "  ")]
 
 
 def _version_lines(versions: list[Version]) -> list[str]:
@@ -219,7 +221,7 @@ def _rules(arguments: Namespace) -> None:
             "block" if rule.entity is None else "pin",
             rule.surface,
             "as written" if rule.case_sensitive else "any case",
-            "" if rule.entity is None else f"{rule.title} ({rule.entity})",
+            "" if rule.entity is None else named(rule.title or rule.entity, rule.entity),
         )
         for rule in found
     ]

@@ -11,10 +11,22 @@ if TYPE_CHECKING:
     from argparse import _ArgumentGroup
 
     from entlink.linker import Linker
+    from entlink.sources import WikiOptions
     from entlink_cli.parsing import Namespace, Parser
 
 # Those of `entlink.sources.FORMATS`, which help must not wait for.
-FORMATS = ("jsonl", "csv", "tsv", "parquet", "articles", "wikiextractor", "zeshel", "skos")
+FORMATS = (
+    "jsonl",
+    "csv",
+    "tsv",
+    "parquet",
+    "articles",
+    "wikiextractor",
+    "zeshel",
+    "skos",
+    "mediawiki",
+    "mediawiki-sql",
+)
 _DETECTOR_SETTINGS = ("case", "min_link_probability")
 
 
@@ -57,6 +69,53 @@ def table(parser: Parser | _ArgumentGroup) -> None:
         type=values.column_pairs,
         default={},
         help="which column of a table is which field, such as id=sku,title=name",
+    )
+
+
+def wiki(parser: Parser) -> None:
+    """How to read a wiki's dump."""
+    group = parser.add_argument_group("of a wiki's dump")
+    group.add_argument(
+        "--namespace",
+        metavar="N",
+        action="append",
+        default=[],
+        type=values.text,
+        help="take the pages of this namespace, by number or name; can be repeated (default: 0, the articles)",
+    )
+    group.add_argument(
+        "--ids",
+        choices=("title", "page", "wikidata"),
+        default="title",
+        help="what an entity's id is: its title (default), its page's number, or its Wikidata id where known",
+    )
+    group.add_argument("--rules", metavar="FILE", help="a TOML file of rules for the wiki's own templates")
+    group.add_argument(
+        "--page-seconds",
+        metavar="S",
+        type=values.positive,
+        default=10.0,
+        help="leave out a page that takes longer than this (default: 10)",
+    )
+    group.add_argument(
+        "--page-megabytes",
+        metavar="M",
+        type=values.whole,
+        default=512,
+        help="leave out a page that takes more memory than this (default: 512)",
+    )
+
+
+def wiki_options(arguments: Namespace) -> WikiOptions:
+    """What the options of `wiki` say."""
+    from entlink.sources import WikiOptions
+
+    return WikiOptions(
+        tuple(arguments.namespace),
+        arguments.ids,
+        arguments.rules,
+        arguments.page_seconds,
+        arguments.page_megabytes,
     )
 
 

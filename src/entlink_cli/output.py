@@ -19,6 +19,11 @@ def say(*lines: str) -> None:
     sys.stdout.write("".join(f"{printable(line)}\n" for line in lines))
 
 
+def named(title: str, id: str) -> str:
+    """An entity for a person: its title, and its id where that is another."""
+    return title if title == id else f"{title} ({id})"
+
+
 def printable(text: str) -> str:
     """The text with signs in place of its control characters, as many as there were."""
     return text if text.isprintable() else text.translate(_SIGNS)

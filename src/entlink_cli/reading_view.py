@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from entlink.documents import Span
-from entlink_cli.output import printable
+from entlink_cli.output import named, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -88,4 +88,4 @@ def _meaning(link: Link) -> str:
         return f"NIL, {link.nil_type}" if link.nil_type else "NIL"
     as_name = link.mention.score
     doubt = f", as a name {as_name:.2f}" if as_name is not None and as_name < _SURELY_A_NAME else ""
-    return f"{link.title or link.entity} ({link.entity}) {link.score:.2f}{doubt}"
+    return f"{named(link.title or link.entity, link.entity)} {link.score:.2f}{doubt}"

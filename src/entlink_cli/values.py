@@ -23,6 +23,17 @@ def weight(value: str) -> int:
     return int(value)
 
 
+def positive(value: str) -> float:
+    """A number above 0."""
+    try:
+        number = float(value)
+    except ValueError:
+        number = 0.0
+    if not 0.0 < number < float("inf"):
+        raise ArgumentTypeError(f"{value!r} is not a number above 0")
+    return number
+
+
 def share(value: str) -> float:
     """A number from 0 to 1."""
     try:

@@ -81,7 +81,7 @@ def test_a_killed_build_goes_on(run, tmp_path, write_lines):
     target = tmp_path / "many.kb"
     words = ["kb", "build", str(table), "-o", str(target), "--processes", "1"]
     process = subprocess.Popen([sys.executable, "-m", "entlink", *words], stderr=subprocess.PIPE)
-    read = target.with_name(target.name + SUFFIX) / "staging" / "links" / "links-000000.jsonl"
+    read = target.with_name(target.name + SUFFIX) / "staging" / "parts" / "part-000000"
     deadline = time.monotonic() + 30
     while not read.exists() and time.monotonic() < deadline:
         time.sleep(0.01)

@@ -125,7 +125,7 @@ def test_knowledge_base_page_has_every_table_and_format():
     shown = {row["table"].strip("`") for row in table(text, "table", "one row is")}
     assert shown == set(re.findall(r"CREATE TABLE (\w+)", schema))
     formats = " ".join(row["format"] for row in table(text, "format", "what"))
-    assert set(re.findall(r"`(\w+)`", formats)) == set(FORMATS)
+    assert set(re.findall(r"`([\w-]+)`", formats)) == set(FORMATS)
 
 
 @pytest.mark.parametrize("path", PROSE, ids=lambda path: path.name)

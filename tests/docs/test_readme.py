@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shlex
-import subprocess
-import sys
+from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
@@ -34,6 +33,11 @@ def steps() -> list[Step]:
     return found
 
 
+def expanded(words: list[str]) -> list[str]:
+    """The words as a shell hands them on, with file names in place of patterns."""
+    return [name for word in words for name in (sorted(map(str, Path().glob(word))) if "*" in word else [word])]
+
+
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     """A folder that looks like the project's own, in which files can be made."""
@@ -47,10 +51,8 @@ def test_the_commands_do_what_the_readme_shows(project, capsys):
     ran = 0
     for command, shown in steps():
         program, *words = shlex.split(command, comments=True)
-        if program == "python":
-            subprocess.run([sys.executable, *words], check=True, capture_output=True)
-        elif program == "entlink":
-            assert main(words) == 0, command
+        if program == "entlink":
+            assert main(expanded(words)) == 0, command
             printed = capsys.readouterr().out
             if shown:
                 assert printed.splitlines() == shown, command

@@ -100,7 +100,8 @@ def small_pieces(monkeypatch):
     """Several shards and several tasks a step, as a large knowledge base has."""
     monkeypatch.setattr(alias_writer, "KEYS_A_SHARD", 150)
     monkeypatch.setattr(index, "ENTITIES_A_TASK", 100)
-    monkeypatch.setattr("entlink.kb.build._large", lambda sources: True)
+    monkeypatch.setattr("entlink.kb.stage_sources._WORTH_A_POOL", 0)
+    monkeypatch.setattr("entlink.sources.part.PART_PAGES", 50)
 
 
 def test_index_and_counts_are_byte_for_byte_the_same_whatever_the_processes(tmp_path, small_pieces):

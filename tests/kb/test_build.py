@@ -6,12 +6,12 @@ import multiprocessing
 import pytest
 
 from entlink.errors import ExistsError, InputError, LockedError, SourceError
-from entlink.kb import ingest
 from entlink.kb.build import BuildOptions, build
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.names import LONGEST_NAME
 from entlink.kb.writing import write_lock
 from entlink.linker import load
+from entlink.sources import part
 from knowledge_bases import WORLD, article, make_kb, supports, write_articles
 
 
@@ -133,7 +133,7 @@ def test_a_doubled_id_is_told_with_file_and_record(tmp_path):
 
 
 def test_a_doubled_id_in_a_later_chunk(tmp_path, monkeypatch):
-    monkeypatch.setattr(ingest, "CHUNK_PAGES", 2)
+    monkeypatch.setattr(part, "PART_PAGES", 2)
     rows = [article(id, id.upper()) for id in "abcdeb"]
     with pytest.raises(SourceError, match="record 6: the id 'b'"):
         make_kb(tmp_path, rows)

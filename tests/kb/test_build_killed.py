@@ -26,10 +26,11 @@ OPTIONS = BuildOptions(format="articles", processes=1)
 # Small pieces, so that a run has as many steps as that of a large knowledge base.
 BUILD = """
 import sys
-from entlink.kb import alias_writer, index, ingest, occurrences
+from entlink.kb import alias_writer, index
 from entlink.kb.build import BuildOptions, build
+from entlink.sources import part
 if __name__ == "__main__":
-    ingest.CHUNK_PAGES, index.ENTITIES_A_TASK, occurrences.CHUNK_CHARACTERS = 500, 1000, 50_000
+    part.PART_PAGES, index.ENTITIES_A_TASK = 500, 1000
     build([sys.argv[1]], sys.argv[2], BuildOptions(format="articles", processes=int(sys.argv[3])))
 """
 ADD = """
@@ -163,7 +164,7 @@ def test_a_replacement_that_is_killed_leaves_the_old_or_the_new(tmp_path, call):
 
 def test_the_workers_of_a_killed_build_end_with_it(source, tmp_path):
     target = tmp_path / "things.kb"
-    script = BUILD.replace("ingest.CHUNK_PAGES", "alias_writer.KEYS_A_SHARD, ingest.CHUNK_PAGES").replace(
+    script = BUILD.replace("part.PART_PAGES,", "alias_writer.KEYS_A_SHARD, part.PART_PAGES,").replace(
         "= 500,", "= 2000, 500,"
     )
     process = subprocess.Popen([sys.executable, "-c", script, source, target, "2"], start_new_session=True)
@@ -259,6 +260,7 @@ FAILING = """
 import resource, sys
 from entlink.errors import EntlinkError
 from entlink.kb.build import BuildOptions, build
+from entlink.sources import part
 if __name__ == "__main__":
     limit = int(sys.argv[3])
     if limit:

@@ -5,8 +5,7 @@ from collections import Counter
 
 import pytest
 
-from entlink.kb import occurrences
-from entlink.kb.occurrences import CHUNK_CHARACTERS, count_chunk
+from entlink.sources import part
 from knowledge_bases import WORLD, article, make_kb
 
 SURFACES = ["Mercury", "mercury", "MERCURY", "Sun", "sun", "New York", "York", "Venus", "US", "us", "New York City"]
@@ -81,15 +80,25 @@ def test_without_counting_there_is_no_link_probability_of_unlinked_names(tmp_pat
     assert kb.meaning("York").link_probability() == 1.0
 
 
-def test_chunks_do_not_change_the_counts(tmp_path, opened, monkeypatch, world):
-    monkeypatch.setattr(occurrences, "CHUNK_CHARACTERS", 60)
+def test_parts_do_not_change_the_counts(tmp_path, opened, monkeypatch, world):
+    monkeypatch.setattr(part, "PART_CHARACTERS", 60)
     kb = opened(make_kb(tmp_path, WORLD))
     assert kb.texts == world.texts
     assert all(kb.occurrences(surface) == world.occurrences(surface) for surface in SURFACES)
-    assert CHUNK_CHARACTERS > 60
 
 
 def test_surfaces_over_line_ends_are_counted_as_one_form(world_folder, tmp_path):
-    count_chunk([("New\nYork and New  York and New York", ())], world_folder / "index-1", 1, tmp_path / "out.jsonl")
+    from entlink.kb.frames import FrameWriter
+    from entlink.kb.ingest import KEYS, StoredPage
+    from entlink.kb.occurrences import count_part
+    from entlink.kb.parts import TEXTS, StagedText
+    from entlink.kb.staging import write_rows
+
+    texts: FrameWriter[StagedText] = FrameWriter(tmp_path / TEXTS, 100, pack=True)
+    texts.add(StagedText(0, "New\nYork and New  York and New York"))
+    texts.add(StagedText(1, "New York in a page that was left out"))
+    texts.close()
+    write_rows([StoredPage(0, 0, 1)], tmp_path / KEYS)
+    count_part(tmp_path, world_folder / "index-1", 1, tmp_path / "out.jsonl")
     lines = (tmp_path / "out.jsonl").read_text().splitlines()
     assert [line for line in lines if '"New York"' in line and '"n":3' in line]

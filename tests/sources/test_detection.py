@@ -64,7 +64,7 @@ def test_columns_make_it_a_table(write):
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    [("a.doc", "words"), ("a", ""), ("a.xml", "<mediawiki>\n</mediawiki>"), ("a.bin", b"\xff\xfe\x00")],
+    [("a.doc", "words"), ("a", ""), ("a.xml", "<feed>\n</feed>"), ("a.bin", b"\xff\xfe\x00")],
 )
 def test_unknown_format_lists_the_known_ones(write, name, content):
     path = write(name, content)
@@ -112,11 +112,14 @@ def test_on_error_is_checked(write):
         open_source(write("a.jsonl", ROW), on_error="ignore")
 
 
+WIKI = ["mediawiki", "mediawiki-sql"]
+
+
 def test_every_format_has_a_reader_and_a_summary():
-    assert list(FORMATS) == ["jsonl", "csv", "tsv", "parquet", "articles", "wikiextractor", "zeshel", "skos"]
+    assert list(FORMATS) == ["jsonl", "csv", "tsv", "parquet", "articles", "wikiextractor", "zeshel", "skos", *WIKI]
     for name, format in FORMATS.items():
         assert format.name == name
-        assert callable(format.reader())
+        assert callable(format.splitter() if name in WIKI else format.reader())
         assert format.summary
 
 

@@ -23,6 +23,7 @@ from entlink.errors import EntlinkError, InputError
 
 Progress = Callable[[str, float, float], None]  # what is being done, done so far, total
 DEFAULT_MEMORY = "2GB"
+_FETCH = 20_000
 
 
 class Task(NamedTuple):
@@ -46,12 +47,13 @@ def map_to_files(
     folder: Path,
     *,
     processes: int = 1,
-    done: Callable[[int], None] = lambda count: None,
+    done: Callable[[Path], None] = lambda output: None,
 ) -> list[Path]:
     """Run `function(*arguments, path)` for every task; an output that exists is not made again.
 
-    A function writes its whole output to the path it is given; the file gets its final name only when
-    the function returns, so what is there is complete, whenever the process was killed.
+    A function writes its whole output, a file or a folder, to the path it is given; it gets its final name
+    only when the function returns, so what is there is complete, whenever the process was killed. `done` is
+    told of each output as soon as it is there, in no certain order.
     """
     folder.mkdir(parents=True, exist_ok=True)
     outputs: list[Path] = []
@@ -60,14 +62,13 @@ def map_to_files(
         for task in tasks:
             outputs.append(folder / task.output)
             if outputs[-1].exists():
-                done(1)
+                done(outputs[-1])
             else:
                 yield outputs[-1], task.arguments
 
     if processes <= 1:
         for path, arguments in pending():
-            _run(function, arguments, path)
-            done(1)
+            done(_run(function, arguments, path))
     else:
         _run_pool(function, pending(), processes, done)
     return outputs
@@ -77,12 +78,12 @@ def _run_pool(
     function: Callable[..., None],
     pending: Iterator[tuple[Path, tuple[Any, ...]]],
     processes: int,
-    done: Callable[[int], None],
+    done: Callable[[Path], None],
 ) -> None:
     """Keep at most two tasks a process under way, so that a long stream of chunks is never all in memory."""
     context = get_context("spawn")
     with ProcessPoolExecutor(processes, mp_context=context, initializer=_end_with_parent) as pool:
-        running: set[Future[None]] = set()
+        running: set[Future[Path]] = set()
         try:
             for path, arguments in pending:
                 with _launching():
@@ -131,18 +132,17 @@ def _end_with_parent() -> None:
     Thread(target=watch, daemon=True).start()
 
 
-def _reap(running: set[Future[None]], done: Callable[[int], None]) -> set[Future[None]]:
+def _reap(running: set[Future[Path]], done: Callable[[Path], None]) -> set[Future[Path]]:
     finished, rest = wait(running, return_when=FIRST_COMPLETED)
     for future in finished:
-        future.result()
-    done(len(finished))
+        done(future.result())
     return rest
 
 
-def _run(function: Callable[..., None], arguments: tuple[Any, ...], path: Path) -> None:
+def _run(function: Callable[..., None], arguments: tuple[Any, ...], path: Path) -> Path:
     partial = path.with_name(f"{path.name}.partial")
     function(*arguments, partial)
-    partial.replace(path)
+    return partial.replace(path)
 
 
 @contextmanager
@@ -193,3 +193,23 @@ def literal(path: Path | str) -> str:
 def literals(paths: Iterable[Path | str]) -> str:
     """Several paths as an SQL list."""
     return f"[{', '.join(literal(path) for path in paths)}]"
+
+
+def copy_to_parquet(connection: duckdb.DuckDBPyConnection, query: str, path: Path) -> None:
+    """Write the rows of a query; the file appears when it is complete."""
+    partial = path.with_name(f"{path.name}.partial")
+    connection.execute(f"COPY ({query}) TO {literal(partial)} (FORMAT parquet, COMPRESSION zstd)")
+    partial.replace(path)
+
+
+def fetched(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
+    """The rows of the query that was executed last, some thousands at a time."""
+    while rows := connection.fetchmany(_FETCH):
+        yield from rows
+
+
+def number(connection: duckdb.DuckDBPyConnection, query: str) -> int:
+    """The single number that a query gives."""
+    found = connection.execute(query).fetchone()
+    assert found is not None
+    return int(found[0])

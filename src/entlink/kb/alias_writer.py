@@ -18,13 +18,12 @@ from typing import Any
 import marisa_trie
 import msgspec
 
-from entlink.engine.local import Task, literal, literals, map_to_files, share_of, sql
+from entlink.engine.local import Task, fetched, literal, literals, map_to_files, share_of, sql
 from entlink.kb.alias_index import LENGTH_LIMIT
 from entlink.kb.staging import BUCKETS, COLUMNS, UNLINKED
 
 KEYS_A_SHARD = 1_500_000  # about 400 MB while a shard's trie is made
 MAX_POSTINGS = 5_000  # entities one form may mean; the least linked are left out beyond that
-_FETCH = 20_000
 
 
 def partition(staged: list[Path], folder: Path, *, memory: str) -> int:
@@ -124,5 +123,4 @@ def _rows(partitions: Path, shard: int, shards: int, query: str, memory: str) ->
     with sql(partitions.parent / f"shard-{shard}", memory=memory) as connection:
         connection.execute(f"CREATE TEMP VIEW rows AS SELECT * FROM read_parquet({literals(files)})")
         connection.execute(query)
-        while rows := connection.fetchmany(_FETCH):
-            yield from rows
+        yield from fetched(connection)

@@ -6,48 +6,23 @@ A build that was killed goes on where it stopped when the same command is run ag
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
-from entlink.engine.local import DEFAULT_MEMORY, Progress, default_processes, ignore_progress
+from entlink.engine.local import Progress, ignore_progress
 from entlink.errors import ExistsError, InputError
-from entlink.kb.checksums import checksum, checksums
-from entlink.kb.counts import BASE, LinkTotals, write_link_counts, write_occurrences
-from entlink.kb.index import make_index
-from entlink.kb.ingest import Checkpoint, ingest, read_doubles
-from entlink.kb.manifest import Manifest, SourceCard
-from entlink.kb.occurrences import count_occurrences
+from entlink.kb.building import TABLES, Building, BuildOptions
+from entlink.kb.manifest import Manifest
 from entlink.kb.store import DATABASE, REPLACED, Store
-from entlink.kb.writing import (
-    create_indexes,
-    create_store,
-    empty_log,
-    now,
-    set_meta,
-    transaction,
-    write_lock,
-    write_whole,
-)
-from entlink.sources import Source, open_source
+from entlink.kb.writing import create_store, write_lock, write_whole
+from entlink.sources import Source, WikiOptions, open_source
 from entlink.version import __version__
 
+__all__ = ["BuildOptions", "build", "check_target", "clear", "move_into_place"]
+
 SUFFIX = ".building"
-FIRST_INDEX = "index-1"
-
-
-class BuildOptions(msgspec.Struct, frozen=True):
-    """How to read the sources and how much of the machine to use."""
-
-    format: str | None = None
-    columns: Mapping[str, str] = {}
-    language: str | None = None
-    on_error: Literal["stop", "skip"] = "stop"
-    count_text: bool = True
-    memory: str = DEFAULT_MEMORY
-    processes: int | None = None
 
 
 class _Plan(msgspec.Struct, frozen=True):
@@ -60,6 +35,8 @@ class _Plan(msgspec.Struct, frozen=True):
     language: str | None
     on_error: str
     count_text: bool
+    limit: int | None
+    wiki: WikiOptions
 
 
 def build(
@@ -76,7 +53,7 @@ def build(
         sources = [sources]
     target = Path(out)
     check_target(target, replace=replace)
-    opened = [_open(source, options) for source in sources]
+    opened = _open_all(sources, options)
     work = target.with_name(target.name + SUFFIX)
     with write_lock(work):
         _take_up(work, _plan(opened, options))
@@ -101,6 +78,15 @@ def check_target(target: Path, *, replace: bool) -> None:
         )
 
 
+def _open_all(sources: Sequence[str | Path], options: BuildOptions) -> list[Source]:
+    """The tables of a wiki come first; without an export, its table of pages has to tell of all entities."""
+    opened = [_open(source, options) for source in sources]
+    if opened and all(source.format == TABLES for source in opened):
+        titles_only = msgspec.structs.replace(options.wiki, titles_only=True)
+        return [_open(source, msgspec.structs.replace(options, wiki=titles_only)) for source in sources]
+    return sorted(opened, key=lambda source: source.format != TABLES)
+
+
 def _open(source: str | Path, options: BuildOptions) -> Source:
     if not Path(source).exists():
         raise InputError(f"{source}: no such file or folder")
@@ -110,6 +96,7 @@ def _open(source: str | Path, options: BuildOptions) -> Source:
         columns=options.columns or None,
         on_error=options.on_error,
         language=options.language,
+        wiki=options.wiki,
     )
 
 
@@ -123,6 +110,8 @@ def _plan(sources: Sequence[Source], options: BuildOptions) -> _Plan:
         options.language,
         options.on_error,
         options.count_text,
+        options.limit,
+        options.wiki,
     )
 
 
@@ -143,109 +132,20 @@ def _take_up(work: Path, plan: _Plan) -> None:
         write_whole(stamp, encoded)
 
 
-def _run(work: Path, sources: Sequence[Source], options: BuildOptions, command: str, progress: Progress) -> Manifest:
-    staging = work / "staging"
-    store = Store(work, writable=True)
-    try:
-        _tune(store)
-        read = ingest(store, sources, staging / "links", progress, skip=options.on_error == "skip")
-        create_indexes(store)
-        links = _count_links(store, staging, options)
-        texts = _make_index(store, sources, staging, options, progress)
-        manifest = _manifest(store, sources, read, links, texts, command)
-        with transaction(store) as connection:
-            set_meta(connection, "index", FIRST_INDEX)
-            set_meta(connection, "added_weight", str(links.mean()))
-            set_meta(connection, "texts", str(texts))
-            set_meta(connection, "manifest", msgspec.json.encode(manifest).decode())
-        empty_log(store)
-        return manifest
-    finally:
-        store.close()
-
-
 def _tune(store: Store) -> None:
     """A build that is killed starts again from its last commit, so commits need not wait for the disk."""
     store.connection.execute("PRAGMA synchronous = NORMAL")
-    store.connection.execute("PRAGMA cache_size = -262144")
+    store.connection.execute("PRAGMA cache_size = -65536")
     store.connection.execute("PRAGMA wal_autocheckpoint = 20000")
 
 
-def _count_links(store: Store, staging: Path, options: BuildOptions) -> LinkTotals:
-    saved = staging / "links.json"
-    if saved.exists():
-        return msgspec.json.decode(saved.read_bytes(), type=LinkTotals)
-    staged = sorted((staging / "links").glob("links-*.jsonl"))
-    counts = store.folder / "counts" / BASE
-    totals = write_link_counts(store, staged, counts, staging, memory=options.memory)
-    write_whole(saved, msgspec.json.encode(totals))
-    return totals
-
-
-def _make_index(
-    store: Store, sources: Sequence[Source], staging: Path, options: BuildOptions, progress: Progress
-) -> int:
-    """The alias index; with `count_text` the texts are scanned as soon as the dictionary is complete."""
-    texts = [0]
-    index = store.folder / FIRST_INDEX
-    processes = options.processes or default_processes()
-
-    def count_texts(shards: int) -> list[Path]:
-        staged, texts[0] = count_occurrences(
-            sources,
-            index,
-            shards,
-            staging / "texts",
-            progress,
-            processes=processes if _large(sources) else 1,
-            left_out=read_doubles(staging / "links"),
-        )
-        write_occurrences(staged, store.folder / "counts" / BASE, staging, memory=options.memory)
-        return staged
-
-    make_index(
-        store,
-        index,
-        staging,
-        memory=options.memory,
-        processes=processes,
-        progress=progress,
-        count_texts=count_texts if options.count_text else None,
-    )
-    return texts[0]
-
-
-def _large(sources: Sequence[Source]) -> bool:
-    """Whether starting further processes pays."""
-    return sum(source.size for source in sources) > 1_000_000
-
-
-def _manifest(
-    store: Store, sources: Sequence[Source], read: Checkpoint, links: LinkTotals, texts: int, command: str
-) -> Manifest:
-    cards = [
-        SourceCard(
-            source.path.name,
-            source.format,
-            source.size,
-            checksum(source.path) if source.path.is_file() else "",
-            records,
-            skipped,
-        )
-        for source, records, skipped in zip(sources, read.read, read.skipped, strict=True)
-    ]
-    return Manifest(
-        entlink=__version__,
-        built=now(),
-        command=command,
-        sources=cards,
-        entities=store.count(),
-        links=links.resolved,
-        links_unresolved=links.unresolved,
-        texts=texts,
-        counts=checksums(store.folder / "counts"),
-        problems=read.problems[:100],
-    )
+def _run(work: Path, sources: Sequence[Source], options: BuildOptions, command: str, progress: Progress) -> Manifest:
+    store = Store(work, writable=True)
+    try:
+        _tune(store)
+        return Building(store, sources, options, command, progress).run()
+    finally:
+        store.close()
 
 
 def move_into_place(work: Path, target: Path) -> None:

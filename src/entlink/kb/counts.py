@@ -7,21 +7,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import msgspec
 
-from entlink.engine.local import literal, literals, sql
+from entlink.engine.local import copy_to_parquet, fetched, literal, literals, number, sql
+from entlink.kb.ingest import KEYS
 from entlink.kb.names import NameSource
+from entlink.kb.parts import LINKS, TITLES
 from entlink.kb.staging import COLUMNS, UNLINKED, Row, row, write_rows
 from entlink.kb.store import Store
 
 BASE = "base"
-_FETCH = 20_000
-_LINKS = "{o: 'VARCHAR', f: 'VARCHAR', t: 'VARCHAR', n: 'BIGINT'}"
+_LINKS = "{p: 'BIGINT', r: 'BIGINT', f: 'VARCHAR', t: 'VARCHAR', n: 'BIGINT', u: 'BOOLEAN'}"
+_STORED = "{p: 'BIGINT', r: 'BIGINT', e: 'BIGINT'}"
+_TITLES = "{p: 'BIGINT', r: 'BIGINT', t: 'VARCHAR', w: 'VARCHAR', i: 'BIGINT'}"
 
 
 class LinkTotals(msgspec.Struct):
@@ -41,72 +44,82 @@ class _Resolved(msgspec.Struct):
     e: int
 
 
-def write_link_counts(store: Store, staged: list[Path], folder: Path, work: Path, *, memory: str) -> LinkTotals:
-    """Resolve the staged links' ends and write `anchors.parquet` and `graph.parquet`."""
+def write_link_counts(store: Store, parts: Sequence[Path], redirects: Path, work: Path, *, memory: str) -> LinkTotals:
+    """Resolve the staged links' ends and write `anchors.parquet` and `graph.parquet`.
+
+    A link of a wiki names a title, by way of `redirects` where that file is; any other may name an id as well.
+    """
+    folder = store.folder / "counts" / BASE
     folder.mkdir(parents=True, exist_ok=True)
-    files = [path for path in staged if path.stat().st_size]
     with sql(work, memory=memory) as connection:
-        source = f"read_json({literals(files)}, columns={_LINKS}, format='newline_delimited')"
-        empty = "(SELECT ''::VARCHAR AS o, ''::VARCHAR AS f, ''::VARCHAR AS t, 0::BIGINT AS n WHERE false)"
-        connection.execute(f"CREATE VIEW links AS SELECT * FROM {source if files else empty}")
-        _load_resolved(connection, store, work / "resolved.jsonl")
+        _view(connection, "staged_links", _LINKS, [part / LINKS for part in parts])
+        _view(connection, "stored", _STORED, [part / KEYS for part in parts])
+        _view(connection, "titles", _TITLES, [part / TITLES for part in parts])
+        # A page that did not go into the store, such as a double, has no links either.
+        connection.execute(
+            "CREATE TABLE links AS SELECT stored.e AS o, f, t, n, u FROM staged_links JOIN stored USING (p, r)"
+        )
+        _resolve(connection, store, redirects, work / "resolved.jsonl")
         copy_to_parquet(
             connection,
-            "SELECT f AS surface, e AS entity, sum(n)::BIGINT AS count FROM links JOIN resolved USING (t) "
+            "SELECT f AS surface, e AS entity, sum(n)::BIGINT AS count FROM links JOIN resolved USING (t, u) "
             "GROUP BY f, e ORDER BY f, e",
             folder / "anchors.parquet",
         )
         copy_to_parquet(
             connection,
-            "SELECT origins.e AS origin, targets.e AS target, sum(n)::BIGINT AS count FROM links "
-            "JOIN resolved origins ON origins.t = o JOIN resolved targets ON targets.t = links.t "
-            "GROUP BY origins.e, targets.e ORDER BY origins.e, targets.e",
+            "SELECT o AS origin, e AS target, sum(n)::BIGINT AS count FROM links JOIN resolved USING (t, u) "
+            "GROUP BY o, e ORDER BY o, e",
             folder / "graph.parquet",
         )
-        (links,) = _one(connection, "SELECT coalesce(sum(n), 0) FROM links")
         totals = read_totals(connection, folder, 0)
-        totals.unresolved = int(links) - totals.resolved
+        totals.unresolved = number(connection, "SELECT coalesce(sum(n), 0) FROM links") - totals.resolved
         return totals
 
 
-def _load_resolved(connection: duckdb.DuckDBPyConnection, store: Store, path: Path) -> None:
-    """A table from every id or title that links name to its entity's key."""
-    ids = connection.cursor()
-    ids.execute("SELECT o FROM links UNION SELECT t FROM links")
-    write_rows(_resolutions(ids, store), path)
-    columns = "{t: 'VARCHAR', e: 'BIGINT'}"
+def _view(connection: duckdb.DuckDBPyConnection, name: str, columns: str, paths: Sequence[Path]) -> None:
+    """JSON lines as a view; with no files one without rows."""
+    files = [path for path in paths if path.exists() and path.stat().st_size]
+    fields = columns.strip("{}").split(", ")
+    empty = ", ".join("NULL::{1} AS {0}".format(*field.replace("'", "").split(": ")) for field in fields)
+    source = f"read_json({literals(files)}, columns={columns}, format='newline_delimited')"
+    query = f"SELECT * FROM {source}" if files else f"SELECT {empty} WHERE false"
+    connection.execute(f"CREATE TEMP VIEW {name} AS {query}")
+
+
+def _resolve(connection: duckdb.DuckDBPyConnection, store: Store, redirects: Path, path: Path) -> None:
+    """A table from everything that links name to the key of its entity."""
+    redirected = f"SELECT source, target FROM read_parquet({literal(redirects)})" if redirects.exists() else ""
     connection.execute(
-        "CREATE TEMP TABLE resolved AS SELECT * FROM "
-        f"read_json({literal(path)}, columns={columns}, format='newline_delimited')"
+        "CREATE TEMP TABLE titled AS SELECT t, min(e) AS e FROM titles JOIN stored USING (p, r) GROUP BY t"
+    )
+    if redirected:
+        connection.execute(
+            f"INSERT INTO titled SELECT source, e FROM ({redirected}) JOIN titled ON t = target "
+            "WHERE source NOT IN (SELECT t FROM titled)"
+        )
+    ids = connection.cursor()
+    ids.execute("SELECT DISTINCT t FROM links WHERE NOT u")
+    write_rows(_resolutions(ids, store), path)
+    _view(connection, "found", "{t: 'VARCHAR', e: 'BIGINT'}", [path])
+    connection.execute(
+        "CREATE TEMP TABLE resolved AS SELECT t, true AS u, e FROM titled UNION ALL SELECT t, false, e FROM found"
     )
 
 
 def _resolutions(ids: duckdb.DuckDBPyConnection, store: Store) -> Iterator[_Resolved]:
-    while rows := ids.fetchmany(_FETCH):
-        for (id,) in rows:
-            key = store.resolve(id)
-            if key is not None:
-                yield _Resolved(id, key)
-
-
-def copy_to_parquet(connection: duckdb.DuckDBPyConnection, query: str, path: Path) -> None:
-    """Write the rows of a query; the file appears when it is complete."""
-    partial = path.with_name(f"{path.name}.partial")
-    connection.execute(f"COPY ({query}) TO {literal(partial)} (FORMAT parquet, COMPRESSION zstd)")
-    partial.replace(path)
+    for (id,) in fetched(ids):
+        key = store.resolve(id)
+        if key is not None:
+            yield _Resolved(id, key)
 
 
 def read_totals(connection: duckdb.DuckDBPyConnection, folder: Path, unresolved: int) -> LinkTotals:
     """Add up `anchors.parquet`."""
     anchors = literal(folder / "anchors.parquet")
-    pairs, resolved = _one(connection, f"SELECT count(*), coalesce(sum(count), 0) FROM read_parquet({anchors})")
-    return LinkTotals(int(resolved), unresolved, int(pairs))
-
-
-def _one(connection: duckdb.DuckDBPyConnection, query: str) -> tuple[int, ...]:
-    found = connection.execute(query).fetchone()
-    assert found is not None
-    return tuple(found)
+    pairs = number(connection, f"SELECT count(*) FROM read_parquet({anchors})")
+    resolved = number(connection, f"SELECT coalesce(sum(count), 0) FROM read_parquet({anchors})")
+    return LinkTotals(resolved, unresolved, pairs)
 
 
 def write_occurrences(staged: list[Path], folder: Path, work: Path, *, memory: str) -> None:
@@ -140,5 +153,4 @@ def _read(path: Path, columns: str) -> Iterator[tuple[Any, ...]]:
         return
     with sql() as connection:
         connection.execute(f"SELECT {columns} FROM read_parquet({literal(path)})")
-        while rows := connection.fetchmany(_FETCH):
-            yield from rows
+        yield from fetched(connection)

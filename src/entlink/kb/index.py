@@ -88,8 +88,8 @@ def _stage(store: Store, counts: Path, staged: Path, processes: int, progress: P
     tasks = [Task(f"names-{first:012}.jsonl", (store.folder, first, first + ENTITIES_A_TASK - 1)) for first in firsts]
     finished = [0]
 
-    def done(count: int) -> None:
-        finished[0] += count
+    def done(output: Path) -> None:
+        finished[0] += 1
         progress("folding names", finished[0], len(tasks))
 
     files = map_to_files(stage_names, tasks, staged, processes=min(processes, max(1, len(tasks))), done=done)

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.kb.manifest import SourceCard
+from entlink.kb.manifest import SourceCard, WikiTotals
 from entlink.kb.store import Store
 
 TYPES_SHOWN = 10
@@ -40,6 +40,7 @@ class KnowledgeBaseInfo(msgspec.Struct, frozen=True):
     command: str
     sources: list[SourceCard]
     problems: list[str]
+    wiki: WikiTotals | None
 
 
 def info(folder: str | Path) -> KnowledgeBaseInfo:
@@ -72,6 +73,7 @@ def info(folder: str | Path) -> KnowledgeBaseInfo:
             command=manifest.command,
             sources=manifest.sources,
             problems=manifest.problems,
+            wiki=manifest.wiki,
         )
 
 

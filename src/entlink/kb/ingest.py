@@ -1,143 +1,195 @@
-"""The first pass of a build: pages into the store, their links into staged counts, in restartable chunks."""
+"""Staged pages into the store, a transaction a part, so that a build that was killed goes on after the last one."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import msgspec
 
+from entlink.documents import Entity
 from entlink.engine.local import Progress
 from entlink.errors import FieldError
-from entlink.kb.names import LONGEST_NAME, tidy
+from entlink.kb.frames import read_frames
+from entlink.kb.parts import PAGE_SCHEME, PAGES, StagedPage
+from entlink.kb.stage_sources import PROBLEMS_KEPT, StagedSource
 from entlink.kb.staging import write_rows
 from entlink.kb.store import Store
 from entlink.kb.versions import add_version, check_apart, stated_version, version_from, with_dates_in_utc
+from entlink.kb.wiki_names import ALIAS, IMAGE, Extra
 from entlink.kb.writing import insert_entity, set_meta, transaction
+from entlink.sources import Page
 
-if TYPE_CHECKING:
-    from entlink.sources import Page, Source
-
-DOUBLES = "doubles.txt"
-CHUNK_PAGES = 20_000
-CHUNK_CHARACTERS = 16_000_000  # pages may be whole articles: a chunk is held in memory
+KEYS = "keys.jsonl"
+WIKIDATA = "wikidata"
 
 
-PROBLEMS_KEPT = 100  # messages; the rest are only counted
+class StoredPage(msgspec.Struct):
+    """Page `r` of part `p` went into the entity with key `e`."""
 
-
-class StagedLink(msgspec.Struct):
-    """How often a surface links to a target in one chunk; `o` is the id of the linking entity."""
-
-    o: str
-    f: str
-    t: str
-    n: int
+    p: int
+    r: int
+    e: int
 
 
 class Checkpoint(msgspec.Struct):
     """How far ingestion got: everything before this is committed."""
 
-    source: int = 0
-    records: int = 0
-    chunks: int = 0
-    duplicates: int = 0
-    skipped: list[int] = []
-    read: list[int] = []
+    parts: int = 0
+    pages: int = 0
+    texts: int = 0
+    read: dict[int, int] = {}
+    doubles: dict[int, int] = {}
     problems: list[str] = []
 
 
-def ingest(store: Store, sources: Sequence[Source], links: Path, progress: Progress, *, skip: bool) -> Checkpoint:
-    """Read every source into the store, going on from the last committed chunk."""
-    links.mkdir(parents=True, exist_ok=True)
-    saved = store.meta("checkpoint")
-    checkpoint = msgspec.json.decode(saved, type=Checkpoint) if saved else Checkpoint()
-    total = sum(source.size for source in sources)
-    for number in range(checkpoint.source, len(sources)):
-        source, before = sources[number], sum(other.size for other in sources[:number])
-        for chunk in _chunks(islice(iter(source), checkpoint.records, None)):
-            _ingest_chunk(store, source, chunk, links, checkpoint, skip=skip)
-            progress("reading", before + source.position(), total)
-        checkpoint.read.append(checkpoint.records)
-        checkpoint.skipped.append(source.skipped + checkpoint.duplicates)
-        checkpoint.problems += source.problems[: PROBLEMS_KEPT - len(checkpoint.problems)]
-        checkpoint.source, checkpoint.records, checkpoint.duplicates = number + 1, 0, 0
-        with transaction(store) as connection:
+class Piece(NamedTuple):
+    """One staged part: its number, its folder, and where in which source it began."""
+
+    number: int
+    folder: Path
+    source: int
+    path: Path
+    before: int
+
+
+class Ingestion:
+    """Takes staged parts into a store. `limit` is how many pages to take, `by_wikidata` gives entities its ids."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        skip: bool,
+        limit: int | None = None,
+        by_wikidata: bool = False,
+        extras: Iterator[Extra],
+    ) -> None:
+        self._store, self._skip, self._limit, self._by_wikidata = store, skip, limit, by_wikidata
+        saved = store.meta("checkpoint")
+        self.checkpoint = msgspec.json.decode(saved, type=Checkpoint) if saved else Checkpoint()
+        self._extras = _Extras(extras)
+
+    def run(self, pieces: Sequence[Piece], progress: Progress) -> Checkpoint:
+        """Go on from the last committed part to the end."""
+        for piece in pieces[self.checkpoint.parts :]:
+            self._take(piece)
+            progress("storing entities", self.checkpoint.parts, len(pieces))
+        return self.checkpoint
+
+    def _take(self, piece: Piece) -> None:
+        """One transaction: a part's entities, which page is which, and the new checkpoint, or none of them."""
+        checkpoint, stored = self.checkpoint, []
+        pages = chain.from_iterable(read_frames(piece.folder / PAGES, StagedPage))
+        with transaction(self._store) as connection:
+            for record, page in enumerate(pages):
+                if self._limit is not None and checkpoint.pages >= self._limit:
+                    break
+                checkpoint.read[piece.source] = checkpoint.read.get(piece.source, 0) + 1
+                key = self._take_page(connection, page, piece, record)
+                if key is not None:
+                    stored.append(StoredPage(piece.number, record, key))
+                    checkpoint.pages += 1
+                    checkpoint.texts += page.texts
+            write_rows(stored, piece.folder / KEYS)
+            checkpoint.parts += 1
             set_meta(connection, "checkpoint", msgspec.json.encode(checkpoint).decode())
-    progress("reading", total, total)
-    return checkpoint
+
+    def _take_page(self, connection: sqlite3.Connection, staged: StagedPage, piece: Piece, record: int) -> int | None:
+        entity = with_extras(staged.entity, self._extras.of(piece.number, record))
+        if self._by_wikidata and WIKIDATA in entity.external:
+            entity = msgspec.structs.replace(entity, id=entity.external[WIKIDATA])
+        page = Page(entity, (), staged.valid_from, staged.valid_to)
+        try:
+            return _store_page(self._store, connection, page)
+        except FieldError as error:
+            problem = error.at(piece.path, f"record {piece.before + record + 1}")
+            if not self._skip:
+                raise problem from None
+            checkpoint = self.checkpoint
+            checkpoint.doubles[piece.source] = checkpoint.doubles.get(piece.source, 0) + 1
+            if len(checkpoint.problems) < PROBLEMS_KEPT:
+                checkpoint.problems.append(str(problem))
+            return None
 
 
-def _chunks(pages: Iterator[Page]) -> Iterator[list[Page]]:
-    """Pages in chunks of bounded number and size."""
-    chunk: list[Page] = []
-    size = 0
-    for page in pages:
-        chunk.append(page)
-        size += len(page.entity.description) + sum(len(paragraph.text) for paragraph in page.paragraphs)
-        if len(chunk) >= CHUNK_PAGES or size >= CHUNK_CHARACTERS:
-            yield chunk
-            chunk, size = [], 0
-    if chunk:
-        yield chunk
+def pieces_of(folder: Path, staged: Sequence[StagedSource], paths: Sequence[Path]) -> list[Piece]:
+    """All staged parts, in order."""
+    pieces: list[Piece] = []
+    for source, (each, path) in enumerate(zip(staged, paths, strict=True)):
+        before = 0
+        for name, pages in zip(each.parts, each.pages, strict=True):
+            pieces.append(Piece(len(pieces), folder / name, source, path, before))
+            before += pages
+    return pieces
 
 
-def _ingest_chunk(
-    store: Store, source: Source, chunk: list[Page], links: Path, checkpoint: Checkpoint, *, skip: bool
-) -> None:
-    """One transaction: a chunk's entities, its staged links and the new checkpoint, or none of them."""
-    kept = []
-    with transaction(store) as connection:
-        for offset, page in enumerate(chunk):
-            try:
-                _ingest_page(store, connection, page)
-                kept.append(page)
-            except FieldError as error:
-                problem = error.at(source.path, f"record {checkpoint.records + offset + 1}")
-                if not skip:
-                    raise problem from None
-                checkpoint.duplicates += 1
-                _note_double(links, checkpoint.source, checkpoint.records + offset)
-                if len(checkpoint.problems) < PROBLEMS_KEPT:
-                    checkpoint.problems.append(str(problem))
-        write_rows(_staged_links(kept), links / f"links-{checkpoint.chunks:06}.jsonl")
-        checkpoint.records += len(chunk)
-        checkpoint.chunks += 1
-        set_meta(connection, "checkpoint", msgspec.json.encode(checkpoint).decode())
+class _Extras:
+    """A walk along sorted extras beside the walk along the pages."""
+
+    def __init__(self, extras: Iterator[Extra]) -> None:
+        self._extras = extras
+        self._next = next(extras, None)
+
+    def of(self, part: int, record: int) -> list[Extra]:
+        found = []
+        while (extra := self._next) is not None and (extra.part, extra.record) <= (part, record):
+            if (extra.part, extra.record) == (part, record):
+                found.append(extra)
+            self._next = next(self._extras, None)
+        return found
 
 
-def _note_double(links: Path, source: int, record: int) -> None:
-    """Note a record that was left out; a chunk that is read again notes it again, which does no harm."""
-    with (links / DOUBLES).open("a", encoding="ascii") as file:
-        file.write(f"{source} {record}\n")
+def with_extras(entity: Entity, extras: Sequence[Extra]) -> Entity:
+    """The entity with further aliases, identifiers and pictures; what it says itself comes first."""
+    if not extras:
+        return entity
+    aliases = dict.fromkeys(entity.aliases)
+    images = dict.fromkeys(entity.images)
+    external: Mapping[str, str] = entity.external
+    for extra in extras:
+        if extra.kind == ALIAS:
+            if extra.value != entity.title:
+                aliases[extra.value] = None
+        elif extra.scheme == IMAGE:
+            images[extra.value] = None
+        else:
+            external = {extra.scheme: extra.value, **external}
+    return msgspec.structs.replace(entity, aliases=tuple(aliases), images=tuple(images), external=external)
 
 
-def read_doubles(links: Path) -> set[tuple[int, int]]:
-    """Number of source and record of everything that was left out as a double."""
-    path = links / DOUBLES
-    lines = path.read_text(encoding="ascii").splitlines() if path.exists() else []
-    return {(int(source), int(record)) for source, record in map(str.split, lines)}
-
-
-def _ingest_page(store: Store, connection: sqlite3.Connection, page: Page) -> None:
-    """A new entity, or a further version of one that is there already.
+def _store_page(store: Store, connection: sqlite3.Connection, page: Page) -> int:
+    """A new entity, or a further version of one that is there already; returns its key.
 
     Without dates it is the version that has always held, in whatever order the versions come.
     """
     page = with_dates_in_utc(page)
     try:
-        insert_entity(connection, page.entity, page.valid_from, page.valid_to)
+        return insert_entity(connection, page.entity, page.valid_from, page.valid_to)
     except sqlite3.IntegrityError:
-        _ingest_version(store, connection, page)
+        key = store.key(page.entity.id)
+        assert key is not None
+    if _is_another_page(store, key, page.entity):
+        return _store_page(store, connection, msgspec.structs.replace(page, entity=_told_apart(page.entity)))
+    return _store_version(store, connection, key, page)
 
 
-def _ingest_version(store: Store, connection: sqlite3.Connection, page: Page) -> None:
-    key = store.key(page.entity.id)
-    assert key is not None
+def _is_another_page(store: Store, key: int, entity: Entity) -> bool:
+    """Whether the entity with this id is another page of a wiki, or of another wiki, under the same title."""
+    number, there = entity.external.get(PAGE_SCHEME), store.entity(key)
+    other = there.external.get(PAGE_SCHEME) if there else None
+    return number is not None and other is not None and number != other and "#" not in entity.id
+
+
+def _told_apart(entity: Entity) -> Entity:
+    """No title of a wiki holds a number sign, so that this id cannot be taken."""
+    return msgspec.structs.replace(entity, id=f"{entity.id}#{entity.external[PAGE_SCHEME]}")
+
+
+def _store_version(store: Store, connection: sqlite3.Connection, key: int, page: Page) -> int:
     versions, new = store.stated_versions(key), stated_version(page)
     if version_from(versions, new.valid_from):
         raise FieldError(
@@ -149,14 +201,4 @@ def _ingest_version(store: Store, connection: sqlite3.Connection, page: Page) ->
     except FieldError as error:
         raise error.of("id", page.entity.id) from None
     add_version(connection, key, versions[0], new)
-
-
-def _staged_links(chunk: list[Page]) -> Iterator[StagedLink]:
-    for page in chunk:
-        counted: Counter[tuple[str, str]] = Counter()
-        for paragraph in page.paragraphs:
-            for anchor in paragraph.links:
-                counted[tidy(paragraph.text[anchor.start : anchor.end]), anchor.target] += 1
-        for (surface, target), count in counted.items():
-            if 0 < len(surface) <= LONGEST_NAME:
-                yield StagedLink(page.entity.id, surface, target, count)
+    return key

@@ -14,6 +14,16 @@ class SourceCard(msgspec.Struct):
     sha256: str
     records: int
     skipped: int
+    left_out: dict[str, int] = {}
+
+
+class WikiTotals(msgspec.Struct):
+    """What became of a wiki's redirects and disambiguation pages."""
+
+    redirects: int = 0
+    loops: int = 0
+    to_nothing: int = 0
+    meanings: int = 0
 
 
 class Manifest(msgspec.Struct):
@@ -29,3 +39,4 @@ class Manifest(msgspec.Struct):
     texts: int
     counts: dict[str, str]
     problems: list[str] = []
+    wiki: WikiTotals | None = None

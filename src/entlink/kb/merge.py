@@ -9,11 +9,20 @@ from typing import Literal
 import msgspec
 
 from entlink.documents import Entity
-from entlink.engine.local import DEFAULT_MEMORY, Progress, default_processes, ignore_progress, literal, sql
+from entlink.engine.local import (
+    DEFAULT_MEMORY,
+    Progress,
+    copy_to_parquet,
+    default_processes,
+    ignore_progress,
+    literal,
+    sql,
+)
 from entlink.errors import InputError
-from entlink.kb.build import FIRST_INDEX, SUFFIX, check_target, clear, move_into_place
+from entlink.kb.build import SUFFIX, check_target, clear, move_into_place
+from entlink.kb.building import FIRST_INDEX
 from entlink.kb.checksums import checksum, checksums
-from entlink.kb.counts import BASE, LinkTotals, copy_to_parquet, read_totals
+from entlink.kb.counts import BASE, LinkTotals, read_totals
 from entlink.kb.index import make_index
 from entlink.kb.manifest import Manifest, SourceCard
 from entlink.kb.staging import write_rows

@@ -220,10 +220,29 @@ class Store:
         key = self.key(form)
         if key is not None:
             return [key]
+        return self._identified(form) or self.keys_titled(form) or self._identified_in_scheme(form)
+
+    def _identified(self, value: str) -> list[int]:
+        """A page's number, or its title in another language, may be some title: they need their scheme."""
         rows = self.connection.execute(
-            "SELECT entity FROM identifiers WHERE value = ? ORDER BY scheme, entity", (form,)
+            "SELECT entity FROM identifiers WHERE value = ? AND scheme <> 'page' AND scheme NOT LIKE '%:%' "
+            "ORDER BY scheme, entity",
+            (value,),
         ).fetchall()
-        return list(dict.fromkeys(int(row[0]) for row in rows)) or self.keys_titled(form)
+        return list(dict.fromkeys(int(row[0]) for row in rows))
+
+    def _identified_in_scheme(self, form: str) -> list[int]:
+        """`page:736` or `wikipedia:fr:Chat`: an identifier with its scheme before it."""
+        scheme, colon, value = form.partition(":")
+        while colon:
+            rows = self.connection.execute(
+                "SELECT entity FROM identifiers WHERE value = ? AND scheme = ? ORDER BY entity", (value, scheme)
+            ).fetchall()
+            if rows:
+                return [int(row[0]) for row in rows]
+            further, colon, value = value.partition(":")
+            scheme = f"{scheme}:{further}"
+        return []
 
     def edits(self, after: int = 0) -> list[Edit]:
         rows = self.connection.execute(

@@ -6,7 +6,7 @@ import fcntl
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -161,6 +161,12 @@ def delete_entity(connection: sqlite3.Connection, key: int) -> None:
 
 def record_edit(connection: sqlite3.Connection, key: int, operation: str) -> None:
     connection.execute("INSERT INTO edits (entity, operation, time) VALUES (?, ?, ?)", (key, operation, now()))
+
+
+def insert_redirects(store: Store, redirects: Iterable[tuple[str, str]]) -> None:
+    """Fill the table of redirects; one that is there already is replaced."""
+    with transaction(store) as connection:
+        connection.executemany("INSERT OR REPLACE INTO redirects VALUES (?, ?)", redirects)
 
 
 def now() -> str:

@@ -4,7 +4,26 @@ from __future__ import annotations
 
 from entlink.sources.columns import ColumnMapping
 from entlink.sources.formats import FORMATS
-from entlink.sources.page import Anchor, Page, Paragraph
+from entlink.sources.ledger import Ledger, OnError
+from entlink.sources.page import Anchor, Identifier, Item, Meanings, Page, Paragraph, Redirect
+from entlink.sources.part import Part
 from entlink.sources.source import Source, open_source
+from entlink.sources.wiki_options import WikiOptions
 
-__all__ = ["FORMATS", "Anchor", "ColumnMapping", "Page", "Paragraph", "Source", "open_source"]
+__all__ = [
+    "FORMATS",
+    "Anchor",
+    "ColumnMapping",
+    "Identifier",
+    "Item",
+    "Ledger",
+    "Meanings",
+    "OnError",
+    "Page",
+    "Paragraph",
+    "Part",
+    "Redirect",
+    "Source",
+    "WikiOptions",
+    "open_source",
+]

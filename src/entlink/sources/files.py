@@ -15,12 +15,11 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 BUFFER = 1 << 18
-SUFFIXES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz"}
-_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz"}
+SUFFIXES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".7z": "7-Zip"}
+_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"7z\xbc\xaf\x27\x1c": "7-Zip"}
 _UNREADABLE_MAGIC = {
     b"PK\x03\x04": "a zip archive",
     b"\x28\xb5\x2f\xfd": "compressed with Zstandard",
-    b"7z\xbc\xaf\x27\x1c": "a 7-Zip archive",
 }
 
 
@@ -91,7 +90,18 @@ def _xz(file: IO[bytes]) -> _Unpacker:
     return lzma.LZMAFile(file)
 
 
-_UNPACKERS: dict[str, Callable[[IO[bytes]], _Unpacker]] = {"gzip": _gzip, "bzip2": _bzip2, "xz": _xz}
+def _seven_zip(file: IO[bytes]) -> _Unpacker:
+    from entlink.sources.dumps.sevenzip import SevenZipFile
+
+    return SevenZipFile(file)
+
+
+_UNPACKERS: dict[str, Callable[[IO[bytes]], _Unpacker]] = {
+    "gzip": _gzip,
+    "bzip2": _bzip2,
+    "xz": _xz,
+    "7-Zip": _seven_zip,
+}
 
 
 def broken_stream_errors() -> tuple[type[Exception], ...]:
@@ -142,7 +152,11 @@ def open_bytes(path: Path, meter: Meter) -> io.BufferedReader:
         raise unreadable(path, error) from error
     if compression is None:
         return packed
-    unpacker = _UNPACKERS[compression](cast("IO[bytes]", packed))
+    try:
+        unpacker = _UNPACKERS[compression](cast("IO[bytes]", packed))
+    except SourceError:
+        packed.close()
+        raise
     return io.BufferedReader(_UnpackedFile(unpacker, cast("IO[bytes]", packed)), BUFFER)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
@@ -17,7 +17,7 @@ from entlink.errors import SourceError
 from entlink.sources.columns import ColumnMapping
 from entlink.sources.files import plain_name
 from entlink.sources.lines import read_lines
-from entlink.sources.reading import Reader, Reading
+from entlink.sources.reading import Reader, Reading, Splitter
 
 
 class Format(Record, frozen=True):
@@ -26,14 +26,28 @@ class Format(Record, frozen=True):
     name: str
     summary: str
     suffixes: tuple[str, ...]
-    reader_path: str
+    reader_path: str = ""
     has_columns: bool = False
     has_folders: bool = False
+    splitter_path: str = ""  # in place of a reader where the format can be read in parts
+    naming_path: str = ""  # of a wiki's dump only: tells the wiki's name
 
     def reader(self) -> Reader:
         """The function that reads this format; its module is imported only now."""
-        module, _, function = self.reader_path.partition(":")
-        return cast("Reader", getattr(import_module(f"entlink.sources.{module}"), function))
+        return cast("Reader", _function(self.reader_path))
+
+    def splitter(self) -> Splitter | None:
+        """The function that splits this format into parts, where it can be split."""
+        return cast("Splitter", _function(self.splitter_path)) if self.splitter_path else None
+
+    def wiki_naming(self) -> Callable[[Path], str] | None:
+        """The function that tells the name of the wiki, where this is a wiki's dump."""
+        return cast("Callable[[Path], str]", _function(self.naming_path)) if self.naming_path else None
+
+
+def _function(path: str) -> object:
+    module, _, function = path.partition(":")
+    return getattr(import_module(f"entlink.sources.{module}"), function)
 
 
 _ALL = (
@@ -57,6 +71,20 @@ _ALL = (
         "RDF with SKOS or RDFS labels: Turtle, N-Triples, RDF/XML, JSON-LD",
         (".ttl", ".nt", ".rdf", ".owl", ".jsonld"),
         "skos:read",
+    ),
+    Format(
+        "mediawiki",
+        "XML export of a MediaWiki, such as Wikipedia's pages-articles",
+        (),
+        splitter_path="mediawiki:split",
+        naming_path="mediawiki:wiki_name",
+    ),
+    Format(
+        "mediawiki-sql",
+        "tables page, redirect, page_props and langlinks of a MediaWiki as SQL",
+        (".sql",),
+        splitter_path="mediawiki_tables:split",
+        naming_path="mediawiki_tables:wiki_name",
     ),
 )
 FORMATS: Mapping[str, Format] = MappingProxyType({each.name: each for each in _ALL})
@@ -103,6 +131,9 @@ def _detect_file(path: Path, has_columns: bool) -> str | None:
     first = _first_lines(path)
     if not first:
         return found
+    # Some exports are in UTF-16; and pages cut out of one have no root.
+    if any(b"<mediawiki" in line.replace(b"\0", b"") for line in first) or first[0].startswith(b"<page>"):
+        return "mediawiki"
     if suffix == ".xml":
         return "skos" if b"22-rdf-syntax-ns#" in b"".join(first) else None
     if first[0].startswith(b"<doc "):

@@ -1,12 +1,16 @@
-"""What every source yields: a page, that is an entity with what its text says."""
+"""What every source yields: a page, that is an entity with what its text says; a wiki's dump yields more."""
 
 from __future__ import annotations
 
+from typing import Literal
+
 from entlink.documents import Entity, Record
+
+Kind = Literal["text", "item", "cell", "caption"]
 
 
 class Anchor(Record, frozen=True):
-    """A link in a paragraph: the characters `[start, end)` name the entity `target` (its id)."""
+    """A link in a paragraph: the characters `[start, end)` name the entity `target` (its id; in a wiki its title)."""
 
     start: int
     end: int
@@ -14,10 +18,15 @@ class Anchor(Record, frozen=True):
 
 
 class Paragraph(Record, frozen=True):
-    """A piece of running text with the links its author set."""
+    """A piece of running text with the links its author set.
+
+    `kind` tells running text from an item of a list, a cell of a table and the caption of the picture `image`.
+    """
 
     text: str
     links: tuple[Anchor, ...] = ()
+    kind: Kind = "text"
+    image: str | None = None
 
 
 class Page(Record, frozen=True):
@@ -31,3 +40,30 @@ class Page(Record, frozen=True):
     paragraphs: tuple[Paragraph, ...] = ()
     valid_from: str | None = None
     valid_to: str | None = None
+
+
+class Redirect(Record, frozen=True):
+    """A title that stands for another one."""
+
+    title: str
+    target: str
+
+
+class Meanings(Record, frozen=True):
+    """A disambiguation page: its own title, the name it is about, and the titles that the name may mean."""
+
+    title: str
+    name: str
+    targets: tuple[str, ...]
+
+
+class Identifier(Record, frozen=True):
+    """What another table knows of a page of a wiki: its identifier in some scheme."""
+
+    wiki: str
+    page: int
+    scheme: str
+    value: str
+
+
+Item = Page | Redirect | Meanings | Identifier

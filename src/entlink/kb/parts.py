@@ -1,0 +1,207 @@
+"""The first step of a build: each part of a source, read by itself, becomes a folder of files.
+
+- `pages.bin`: the entities, in order
+- `texts.bin`: what each page's text says outside of its links, for the count of names
+- `links.jsonl`: how often a page links a surface to a target
+- `titles.jsonl`, `redirects.jsonl`, `meanings.jsonl`, `identifiers.jsonl`: of a wiki only, joined before the
+  entities go into the store
+- `card.json`: how many there are, and what was left out
+
+A part's folder depends on the part alone, whoever makes it and when.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+import msgspec
+
+from entlink.documents import Entity
+from entlink.kb.counting import BARRIER, outside_links
+from entlink.kb.frames import FrameWriter
+from entlink.kb.names import LONGEST_NAME, tidy
+from entlink.sources import Item, Ledger, Meanings, OnError, Page, Part, Redirect
+
+PAGES, TEXTS, LINKS, CARD = "pages.bin", "texts.bin", "links.jsonl", "card.json"
+TITLES, REDIRECTS, MEANINGS, IDENTIFIERS = "titles.jsonl", "redirects.jsonl", "meanings.jsonl", "identifiers.jsonl"
+PAGE_SCHEME = "page"  # of the number a wiki gives its page
+_PAGES_A_FRAME = 1_000
+_CHARACTERS_A_FRAME = 2_000_000
+_BUFFER = 1 << 18
+
+
+class StagedPage(msgspec.Struct, array_like=True):
+    """A page less its text, of which only the number of paragraphs is told."""
+
+    entity: Entity
+    valid_from: str | None
+    valid_to: str | None
+    texts: int
+
+
+class StagedText(msgspec.Struct, array_like=True):
+    """What the page numbered `record` in its part says outside of its links."""
+
+    record: int
+    text: str
+
+
+class StagedLink(msgspec.Struct):
+    """How often page `r` of part `p` links a surface to a target, which `u` says is a title and nothing else."""
+
+    p: int
+    r: int
+    f: str
+    t: str
+    n: int
+    u: bool
+
+
+class StagedTitle(msgspec.Struct):
+    """The title that page `r` of part `p`, or the page it is a past version of, has now; its number in its wiki."""
+
+    p: int
+    r: int
+    t: str
+    w: str
+    i: int
+
+
+class PartCard(msgspec.Struct):
+    """What a part held."""
+
+    pages: int = 0
+    skipped: int = 0
+    problems: list[str] = []
+    left_out: dict[str, int] = {}
+
+
+class StagingPlan(msgspec.Struct, frozen=True):
+    """How the parts of one source are to be staged; `wiki` is its name, None where it is no wiki."""
+
+    on_error: OnError
+    texts: bool
+    wiki: str | None = None
+
+
+def stage_part(part: Part, number: int, plan: StagingPlan, path: Path) -> None:
+    """Read a part and write its folder."""
+    shutil.rmtree(path, ignore_errors=True)  # a killed run may have left half of it
+    path.mkdir()
+    ledger = Ledger(plan.on_error)
+    with _Stager(path, number, plan) as stager:
+        for item in part.items(ledger):
+            stager.take(item)
+        card = stager.card
+    card.skipped, card.problems, card.left_out = ledger.skipped, ledger.problems, dict(ledger.left_out)
+    (path / CARD).write_bytes(msgspec.json.encode(card))
+
+
+class _Stager:
+    """Puts the items of one part into their files."""
+
+    def __init__(self, folder: Path, number: int, plan: StagingPlan) -> None:
+        self.card = PartCard()
+        self._folder, self._number, self._plan = folder, number, plan
+        self._current_title = ""
+        self._pages: FrameWriter[StagedPage] = FrameWriter(folder / PAGES, _PAGES_A_FRAME)
+        self._texts: FrameWriter[StagedText] = FrameWriter(folder / TEXTS, _CHARACTERS_A_FRAME, pack=True)
+        self._lines: dict[str, _Lines] = {LINKS: _Lines(folder / LINKS)}
+
+    def __enter__(self) -> _Stager:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._pages.close()
+        self._texts.close()
+        for lines in self._lines.values():
+            lines.close()
+
+    def take(self, item: Item) -> None:
+        if isinstance(item, Page):
+            self._take_page(item)
+        elif isinstance(item, Redirect):
+            self._add(REDIRECTS, item)
+        elif isinstance(item, Meanings):
+            self._add(MEANINGS, item)
+        else:
+            self._add(IDENTIFIERS, item)
+
+    def _add(self, name: str, record: object) -> None:
+        if name not in self._lines:
+            self._lines[name] = _Lines(self._folder / name)
+        self._lines[name].add(record)
+
+    def _take_page(self, page: Page) -> None:
+        record, plan = self.card.pages, self._plan
+        self.card.pages += 1
+        texts = self._take_text(record, page) if plan.texts else 0
+        self._pages.add(StagedPage(page.entity, page.valid_from, page.valid_to, texts))
+        if plan.wiki is not None:
+            number = int(page.entity.external.get(PAGE_SCHEME, "0"))
+            if page.valid_to is None:
+                self._current_title = page.entity.title  # the past versions of a page follow the current one
+            self._add(TITLES, StagedTitle(self._number, record, self._current_title, plan.wiki, number))
+        links = self._lines[LINKS]
+        for (surface, target), count in _links(page).items():
+            links.add(StagedLink(self._number, record, surface, target, count, plan.wiki is not None))
+
+    def _take_text(self, record: int, page: Page) -> int:
+        if not page.paragraphs:
+            texts = [page.entity.description] if page.entity.description else []
+        else:
+            texts = [
+                outside_links(paragraph.text, sorted((link.start, link.end) for link in paragraph.links))
+                if paragraph.links
+                else paragraph.text
+                for paragraph in page.paragraphs
+            ]
+        if texts:
+            text = BARRIER.join(texts)
+            self._texts.add(StagedText(record, text), len(text))
+        return len(texts)
+
+
+def _links(page: Page) -> Counter[tuple[str, str]]:
+    """How often each surface links to each target; surfaces of nothing, or longer than any name, do not count."""
+    counted: Counter[tuple[str, str]] = Counter()
+    for paragraph in page.paragraphs:
+        for anchor in paragraph.links:
+            counted[paragraph.text[anchor.start : anchor.end], anchor.target] += 1
+    tidied: Counter[tuple[str, str]] = Counter()
+    for (surface, target), count in counted.items():
+        surface = tidy(surface)
+        if 0 < len(surface) <= LONGEST_NAME:
+            tidied[surface, target] += count
+    return tidied
+
+
+class _Lines:
+    """A file of JSON lines that is written a buffer at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self._file: IO[bytes] = path.open("wb")
+        self._encoder = msgspec.json.Encoder()
+        self._buffer, self._line = bytearray(), bytearray()
+
+    def add(self, record: object) -> None:
+        self._encoder.encode_into(record, self._line)
+        self._buffer += self._line
+        self._buffer += b"\n"
+        if len(self._buffer) > _BUFFER:
+            self._file.write(self._buffer)
+            self._buffer.clear()
+
+    def close(self) -> None:
+        self._file.write(self._buffer)
+        self._file.close()
+
+
+def read_card(folder: Path) -> PartCard:
+    return msgspec.json.decode((folder / CARD).read_bytes(), type=PartCard)

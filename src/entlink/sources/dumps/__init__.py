@@ -1,0 +1,9 @@
+"""MediaWiki dump files as raw pages: `read_site` tells of which wiki, `parts` cuts a file into independent pieces."""
+
+from __future__ import annotations
+
+from entlink.sources.dumps.header import read_site
+from entlink.sources.dumps.parts import MAX_PAGE, Part, parts
+from entlink.sources.dumps.raw_page import Move, RawPage
+
+__all__ = ["MAX_PAGE", "Move", "Part", "RawPage", "parts", "read_site"]

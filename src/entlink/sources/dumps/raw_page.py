@@ -1,0 +1,38 @@
+"""A page as a dump holds it: its latest text and what its revisions tell, the wikitext not looked into."""
+
+from __future__ import annotations
+
+from entlink.documents import Leaf
+
+WIKITEXT = "wikitext"
+
+
+class Move(Leaf, frozen=True):
+    """A page got another title: when, and both titles as the comment of the revision gives them."""
+
+    time: str
+    source: str
+    target: str
+
+
+class RawPage(Leaf, frozen=True):
+    """One page of a dump, in the state of its latest revision.
+
+    `redirect` is the title it leads to, without a section. `model` tells what the text is written in.
+    `position` is the byte where the page begins: of the file if it is plain, of the unpacked part of a bzip2
+    file, and of the whole unpacked data of any other.
+
+    `created` is known where the dump holds the first revision: the earliest of several, or the only one, unless it
+    names a parent. That no parent is named tells something only in exports of version 0.7 or later, and in those
+    that tell who contributed, so that it stays None in all others that hold one revision a page.
+    """
+
+    title: str
+    namespace: int
+    id: int
+    text: str
+    redirect: str | None = None
+    model: str = WIKITEXT
+    created: str | None = None
+    moves: tuple[Move, ...] = ()
+    position: int = 0

@@ -1,0 +1,170 @@
+"""XML exports of a MediaWiki: articles as pages with links, redirects and disambiguation pages as names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+import msgspec
+
+from entlink.documents import Entity
+from entlink.errors import FieldError, InputError, SourceError
+from entlink.sources.disambiguation import is_disambiguation, listed_pages, meanings
+from entlink.sources.dumps import Part as RawPart
+from entlink.sources.dumps import RawPage, parts, read_site
+from entlink.sources.ledger import Ledger
+from entlink.sources.limits import MemoryLimit, OverLimitError, time_limit
+from entlink.sources.page import Item, Page, Redirect
+from entlink.sources.reading import Reading
+from entlink.sources.wiki_options import WikiOptions
+from entlink.sources.wikitext import Wikitext, normalise_title, parse
+from entlink.sources.wikitext.expansion import Expansion, load_rules
+from entlink.sources.wikitext.site import ARTICLE, Site
+from entlink.texts import check_texts
+
+MOST_IMAGES = 10
+_WIKITEXT = "wikitext"
+
+
+def wiki_name(path: Path) -> str:
+    """The name of the wiki's database, such as enwiki; empty where the dump does not tell, or cannot."""
+    try:
+        return _site(path).name
+    except SourceError:
+        return ""
+
+
+@lru_cache(maxsize=16)
+def _site(path: Path) -> Site:
+    return read_site(path)
+
+
+def split(reading: Reading) -> Iterator[DumpPart]:
+    """The parts of a dump, in order."""
+    load_rules(reading.wiki.rules)  # a bad rule is told before anything is read
+    for path in reading.files:
+        try:
+            site = _site(path)
+        except SourceError as error:
+            reading.fail(error)  # where it is no dump at all, its parts will say so once more
+            site = Site()
+        namespaces = namespace_numbers(reading.wiki.namespaces, site)
+        for part in parts(path):
+            yield DumpPart(part, str(path), site, namespaces, reading.wiki, reading.language)
+
+
+def namespace_numbers(names: tuple[str, ...], site: Site) -> frozenset[int]:
+    """The numbers of namespaces given by number or name; of articles where none is given."""
+    return frozenset(_namespace_number(name, site) for name in names) or frozenset({ARTICLE})
+
+
+def _namespace_number(name: str, site: Site) -> int:
+    if name.lstrip("-").isdigit():
+        return int(name)
+    number = site.numbers.get(name.replace("_", " ").strip().lower())
+    if number is None:
+        known = ", ".join(sorted(filter(None, site.namespaces.values()))) or "told by number only"
+        raise InputError(f"this wiki has no namespace {name!r}. Its namespaces are {known}")
+    return number
+
+
+class DumpPart(msgspec.Struct, frozen=True, dict=True):
+    """A part of a dump, with all that is needed to read it elsewhere."""
+
+    raw: RawPart
+    path: str
+    site: Site
+    namespaces: frozenset[int]
+    options: WikiOptions
+    language: str | None
+
+    @property
+    def end(self) -> int:
+        return self.raw.end
+
+    @cached_property
+    def _expand(self) -> Expansion:
+        return load_rules(self.options.rules, self.site.language)
+
+    def items(self, ledger: Ledger) -> Iterator[Item]:
+        """Pages, redirects and disambiguation pages; a page over its limits is left out and listed."""
+        memory = MemoryLimit(self.options.page_megabytes)
+        for raw in self.raw.pages(self.namespaces, self.site, ledger):
+            if isinstance(raw, SourceError):
+                ledger.fail(raw)
+            else:
+                yield from self._items_of(raw, memory, ledger)
+
+    def _items_of(self, raw: RawPage, memory: MemoryLimit, ledger: Ledger) -> list[Item]:
+        try:
+            with time_limit(self.options.page_seconds), memory:
+                return self._read(raw, ledger)
+        except (OverLimitError, MemoryError) as problem:
+            ledger.skip(self._over_limit(raw, problem))
+        except FieldError as error:
+            ledger.fail(error.at(self.path, f"page {raw.title[:80]!r}"))
+        return []
+
+    def _over_limit(self, raw: RawPage, problem: Exception) -> SourceError:
+        reason = str(problem) or f"it took more than {self.options.page_megabytes} MB"
+        hint = "It was left out; --page-seconds and --page-megabytes set the limits"
+        return SourceError(f"{reason} to read the page", self.path, f"page {raw.title[:80]!r}", hint)
+
+    def _read(self, raw: RawPage, ledger: Ledger) -> list[Item]:
+        if raw.redirect is not None:
+            target = normalise_title(raw.redirect, self.site)
+            return [Redirect(raw.title, target)] if target else []
+        if raw.model != _WIKITEXT:
+            ledger.leave_out(f"of the content model {raw.model}")
+            return []
+        check_texts({"title": raw.title, "text": raw.text})
+        page = parse(raw.text, self.site, self._expand)
+        if is_disambiguation(raw.title, page) or self._is_listed(raw.id):
+            return [meanings(raw.title, page)]
+        return list(self._versions(raw, page))
+
+    def _is_listed(self, number: int) -> bool:
+        folder = self.options.disambiguations
+        return folder is not None and number in listed_pages(folder, self.site.name)
+
+    def _versions(self, raw: RawPage, page: Wikitext) -> Iterator[Page]:
+        """The page as it is now, and as it was called before it was moved."""
+        entity = self._entity(raw, page)
+        begins, earlier = _history(raw)
+        yield Page(entity, page.paragraphs, begins)
+        for title, valid_from, valid_to in earlier:
+            # What the page said then is not known, and what it says now may tell of what came later.
+            yield Page(msgspec.structs.replace(entity, title=title, description=""), (), valid_from, valid_to)
+
+    def _entity(self, raw: RawPage, page: Wikitext) -> Entity:
+        number = str(raw.id)
+        external = {"page": number} | {f"wikipedia:{code}": title for code, title in page.languages.items()}
+        texts = (paragraph.text for paragraph in page.paragraphs if paragraph.kind == "text")
+        return Entity(
+            number if self.options.ids == "page" else raw.title,
+            raw.title,
+            next(texts, ""),
+            types=page.categories,
+            images=page.images[:MOST_IMAGES],
+            language=self.language or self.site.language,
+            created=raw.created,
+            external=external,
+        )
+
+
+def _history(raw: RawPage) -> tuple[str | None, list[tuple[str, str | None, str]]]:
+    """Since when the title holds, and the titles before it as (title, from, to), the last first."""
+    begins: str | None = None
+    earlier: list[tuple[str, str | None, str]] = []
+    title = raw.title
+    for move in reversed(raw.moves):
+        if move.target != title or move.source == title:
+            continue
+        if begins is None:
+            begins = move.time
+        if earlier:
+            earlier[-1] = (earlier[-1][0], move.time, earlier[-1][2])
+        earlier.append((move.source, None, move.time))
+        title = move.source
+    return begins, earlier

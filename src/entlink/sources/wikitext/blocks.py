@@ -1,0 +1,119 @@
+"""The lines of a page: paragraphs, items of lists, cells of tables, headings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from entlink.sources.page import Kind
+from entlink.sources.wikitext.blanks import one_blank
+from entlink.sources.wikitext.quotes import without_quotes
+from entlink.sources.wikitext.tables import cells_of
+
+_MARKERS = "*#:;"
+_TABLE = re.compile(r":*+\s*+\{\|")
+
+Block = tuple[Kind, str]
+
+
+class Blocks:
+    """Divides one text, whose only inline markup is links and apostrophes, into blocks of a kind each."""
+
+    def __init__(self) -> None:
+        self._blocks: list[Block] = []
+        self._lines: list[str] = []
+        self._tables = 0  # how many are open, one in another
+        self._handlers: dict[str, Callable[[str], None]] = {
+            "": lambda _: self._end(),
+            "=": self._heading,
+            "-": self._rule,
+            "{": self._open_table,
+            "|": self._table_line,
+            "!": self._table_line,
+        } | dict.fromkeys(_MARKERS, self._item)
+
+    def divide(self, text: str) -> list[Block]:
+        """The blocks of a text, in order."""
+        handlers, lines = self._handlers, self._lines
+        for line in text.replace("\t", " ").replace("\xa0", " ").split("\n"):
+            line = line.strip(" ")
+            if "''" in line:
+                line = without_quotes(line).strip(" ")
+            handler = handlers.get(line[:1])
+            if handler is None:
+                lines.append(line)
+            else:
+                handler(line)
+        self._end()
+        return self._blocks
+
+    @property
+    def _kind(self) -> Kind:
+        return "cell" if self._tables else "text"
+
+    def _end(self) -> None:
+        if self._lines:
+            self._add(self._kind, " ".join(self._lines))
+            self._lines.clear()
+
+    def _add(self, kind: Kind, text: str) -> None:
+        self._blocks.append((kind, one_blank(text) if "  " in text else text))
+
+    def _heading(self, line: str) -> None:
+        if len(line) > 2 and line[-1] == "=":
+            self._end()
+        else:
+            self._lines.append(line)
+
+    def _rule(self, line: str) -> None:
+        if not line.startswith("----"):
+            self._lines.append(line)
+            return
+        self._end()
+        rest = line.lstrip("-").lstrip(" ")
+        if rest:
+            self._lines.append(rest)
+
+    def _item(self, line: str) -> None:
+        if _TABLE.match(line):
+            self._open_table(line.lstrip(": "))
+            return
+        self._end()
+        for content in _contents(line):
+            if content:
+                self._add("cell" if self._tables else "item", content)
+
+    def _open_table(self, line: str) -> None:
+        if line.startswith("{|"):
+            self._end()
+            self._tables += 1
+        else:
+            self._lines.append(line)
+
+    def _table_line(self, line: str) -> None:
+        if not self._tables:
+            self._lines.append(line)
+            return
+        self._end()
+        if line.startswith("|}"):
+            self._tables -= 1
+            self._continue(line[2:].strip(" "))
+        elif not line.startswith("|-"):
+            for cell in cells_of(line):
+                self._end()
+                self._continue(cell)
+
+    def _continue(self, text: str) -> None:
+        if text:
+            self._lines.append(text)
+
+
+def _contents(line: str) -> Iterator[str]:
+    """What an item says; a term and its definition on one line are two."""
+    content = line.lstrip(_MARKERS + " ")
+    term, sign, definition = content.partition(" : ")
+    if line[0] == ";" and sign and term.count("[[") == term.count("]]"):
+        yield term
+        yield definition
+    else:
+        yield content

@@ -1,0 +1,18 @@
+"""Links out of the wiki: [http://… label] is its label. A bare address stays."""
+
+from __future__ import annotations
+
+import re
+
+_SCHEMES = "https?://|ftps?://|//|mailto:|news:|irc://|gopher://|tel:|urn:|geo:|git://|svn://|magnet:|sms:|xmpp:"
+_EXTERNAL = re.compile(
+    rf"\[(?=[a-zA-Z/])(?i:{_SCHEMES})[^\s\[\]]++[ \t]*+([^\[\]\n]*+(?:\[\[[^\[\]\n]*+\]\][^\[\]\n]*+)*+)\]"
+)
+
+
+def with_labels_only(text: str) -> str:
+    """The text with each external link replaced by its label; one without a label shows nothing."""
+    return _EXTERNAL.sub(r"\1", text)
+
+
+has_external = _EXTERNAL.search

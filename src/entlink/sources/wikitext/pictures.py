@@ -1,0 +1,79 @@
+"""Pictures: [[File:…]] and galleries, with their captions taken out of the running text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from entlink.sources.wikitext.arguments import split_arguments
+from entlink.sources.wikitext.findings import Findings
+from entlink.sources.wikitext.literals import show
+from entlink.sources.wikitext.picture_options import is_option
+from entlink.sources.wikitext.site import FILE
+from entlink.sources.wikitext.titles import Titles
+
+_BRACKETS = re.compile(r"\[\[|\]\]")
+
+
+class Pictures:
+    """Takes the pictures out of the texts of one site."""
+
+    def __init__(self, titles: Titles) -> None:
+        self._titles = titles
+        names = "|".join(re.escape(name).replace(r"\ ", "[ _]") for name in titles.names_of(FILE))
+        self._opening = re.compile(rf"\[\[[ _]*(?i:{names})[ _]*:")
+        self._prefix = re.compile(rf"[ _]*(?i:{names})[ _]*:")
+
+    def take_out(self, text: str, findings: Findings) -> str:
+        """The text without its pictures, which go to the findings."""
+        opening = self._opening.search(text)
+        if opening is None:
+            return text
+        kept, position = [], 0
+        while opening is not None:
+            kept.append(text[position : opening.start()])
+            rest, position = self._take(text, opening.start(), findings)
+            kept.append(rest)
+            opening = self._opening.search(text, position)
+        kept.append(text[position:])
+        return "".join(kept)
+
+    def _take(self, text: str, start: int, findings: Findings) -> tuple[str, int]:
+        """Reads on from a picture's opening to its end: what is left of it as text, and where it ends."""
+        end = text.find("]]", start)
+        if end >= 0 and text.find("[[", start + 2, end) < 0:
+            self._note(text[start + 2 : end], findings)
+            return "", end + 2
+        parts: list[str] = []
+        opened: list[int] = []
+        position = start
+        for bracket in _BRACKETS.finditer(text, start):
+            parts.append(text[position : bracket.start()])
+            position = bracket.end()
+            if bracket[0] == "[[":
+                opened.append(len(parts))
+                parts.append("[[")
+                continue
+            first = opened.pop()
+            if self._prefix.match(parts[first + 1]):
+                self._note("".join(parts[first + 1 :]), findings)
+                del parts[first:]
+            else:
+                parts.append("]]")
+            if not opened:
+                return "".join(parts), position
+        return "".join(parts) + text[position:], len(text)
+
+    def _note(self, inside: str, findings: Findings) -> None:
+        name, *arguments = split_arguments(inside)
+        target = self._titles.resolve(show(name))
+        if target.kind == "picture":
+            captions = [argument for argument in arguments if not is_option(argument)]
+            findings.picture(target.title, captions[-1].strip() if captions else "")
+
+    def of_gallery(self, gallery: str) -> Iterator[str]:
+        """The lines of a gallery as links to their pictures."""
+        for line in gallery.split("\n"):
+            line = line.strip()
+            if line:
+                yield f"[[{line}]]" if self._prefix.match(line) else f"[[File:{line}]]"

@@ -40,9 +40,13 @@ def quickest(arguments: Sequence[str], times: int = 15) -> Finished:
 
 
 class Cost(NamedTuple):
-    """What a command took: wall-clock seconds, and the most memory of all its processes together, told two ways."""
+    """What a command and all the processes it started took; memory is the most they had together, told two ways.
+
+    Processor time hardly depends on what else the machine does; the clock does.
+    """
 
     seconds: float
+    processor_seconds: float
     peak_mb: float
     proportional_mb: float
 
@@ -60,7 +64,7 @@ def watch(command: Sequence[str | Path], log: Path) -> Cost:
         seconds = time.perf_counter() - started
     if code:
         raise SystemExit(f"{' '.join(words)} failed with {code}; what it printed is in {log}")
-    return Cost(seconds, memory.peak_mb, memory.proportional_mb)
+    return Cost(seconds, sum(memory.processor_seconds.values()), memory.peak_mb, memory.proportional_mb)
 
 
 def own_peak_mb() -> float:
@@ -75,11 +79,12 @@ class PeakOfTree:
     """Samples the memory of a process (this one, if none is named) and all its descendants; keeps the largest sums.
 
     `peak_mb` adds up what each has resident, and so counts a page that several share several times;
-    `proportional_mb` divides such a page among them, and so counts it once.
+    `proportional_mb` divides such a page among them, and so counts it once. `processor_seconds` are by process.
     """
 
     def __init__(self, process: int | None = None) -> None:
         self.peak_mb = self.proportional_mb = 0.0
+        self.processor_seconds: dict[int, float] = {}
         self._process = os.getpid() if process is None else process
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
@@ -97,6 +102,10 @@ class PeakOfTree:
             tree = _tree(self._process)
             self.peak_mb = max(self.peak_mb, sum(map(_resident_mb, tree)))
             self.proportional_mb = max(self.proportional_mb, sum(map(_proportional_mb, tree)))
+            for process in tree:
+                self.processor_seconds[process] = max(
+                    self.processor_seconds.get(process, 0.0), _processor_seconds(process)
+                )
 
 
 def _tree(process: int) -> list[int]:
@@ -124,3 +133,12 @@ def _proportional_mb(process: int) -> float:
     except OSError:
         return 0.0
     return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) * 1024 / 1e6
+
+
+def _processor_seconds(process: int) -> float:
+    try:
+        # The name, in parentheses, may hold anything; user and system time are the 12th and 13th field after it.
+        fields = Path(f"/proc/{process}/stat").read_text(encoding="utf8", errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

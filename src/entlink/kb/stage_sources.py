@@ -68,25 +68,34 @@ class Stager:
     def _stage(self, source: Source) -> StagedSource:
         plan = StagingPlan(source.on_error, self._texts, source.wiki)
         cards: dict[str, PartCard] = {}
+        sizes: dict[str, int] = {}
+        read = self._before
 
         def done(output: Path) -> None:
+            nonlocal read
             cards[output.name] = read_card(output)
+            read += sizes[output.name]
+            self._progress("reading", read, self._total)
 
         outputs = map_to_files(
             stage_part,
-            self._tasks(source, plan, lambda: self._has_enough(cards)),
+            self._tasks(source, plan, sizes, lambda: self._has_enough(cards)),
             self._folder,
             processes=self._processes if source.size > _WORTH_A_POOL else 1,
             done=done,
         )
         return self._summary(source, [(path.name, cards[path.name]) for path in outputs])
 
-    def _tasks(self, source: Source, plan: StagingPlan, has_enough: Callable[[], bool]) -> Iterator[Task]:
+    def _tasks(
+        self, source: Source, plan: StagingPlan, sizes: dict[str, int], has_enough: Callable[[], bool]
+    ) -> Iterator[Task]:
+        start = 0
         for number, part in enumerate(source.parts(), self._parts):
             if has_enough():
                 return
-            yield Task(f"part-{number:06}", (part, number, plan))
-            self._progress("reading", self._before + part.end, self._total)
+            name = f"part-{number:06}"
+            sizes[name], start = part.end - start, part.end
+            yield Task(name, (part, number, plan))
 
     def _has_enough(self, cards: dict[str, PartCard]) -> bool:
         """Whether the parts done so far, up to the first gap, hold as many pages as are wanted."""

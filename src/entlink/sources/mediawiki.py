@@ -13,6 +13,8 @@ from entlink.errors import FieldError, InputError, SourceError
 from entlink.sources.disambiguation import is_disambiguation, listed_pages, meanings
 from entlink.sources.dumps import Part as RawPart
 from entlink.sources.dumps import RawPage, parts, read_site
+from entlink.sources.dumps.parts import BZIP2_PART, PLAIN_PART
+from entlink.sources.files import compression_of
 from entlink.sources.ledger import Ledger
 from entlink.sources.limits import MemoryLimit, OverLimitError, time_limit
 from entlink.sources.page import Item, Page, Redirect
@@ -25,6 +27,7 @@ from entlink.texts import check_texts
 
 MOST_IMAGES = 10
 _WIKITEXT = "wikitext"
+_MOST_PARTS, _LARGEST = 500, 8  # how many parts before they get larger, and how much larger at most
 
 
 def wiki_name(path: Path) -> str:
@@ -35,8 +38,14 @@ def wiki_name(path: Path) -> str:
         return ""
 
 
-@lru_cache(maxsize=16)
 def _site(path: Path) -> Site:
+    status = path.stat()
+    return _site_of(path, status.st_size, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=16)
+def _site_of(path: Path, size: int, changed: int) -> Site:
+    """Asked for several times a build; a file that was mended since is another."""
     return read_site(path)
 
 
@@ -50,8 +59,16 @@ def split(reading: Reading) -> Iterator[DumpPart]:
             reading.fail(error)  # where it is no dump at all, its parts will say so once more
             site = Site()
         namespaces = namespace_numbers(reading.wiki.namespaces, site)
-        for part in parts(path):
+        for part in parts(path, _part_size(path)):
             yield DumpPart(part, str(path), site, namespaces, reading.wiki, reading.language)
+
+
+def _part_size(path: Path) -> int | None:
+    """Larger parts of a large file: a few hundred folders are easier to handle than ten thousand."""
+    size, usual = path.stat().st_size, BZIP2_PART if compression_of(path) else PLAIN_PART
+    if compression_of(path) in (None, "bzip2") and size > _MOST_PARTS * usual:
+        return min(size // _MOST_PARTS, _LARGEST * usual)
+    return None
 
 
 def namespace_numbers(names: tuple[str, ...], site: Site) -> frozenset[int]:

@@ -17,6 +17,7 @@ from entlink.sources.files import Meter, broken_stream_errors, open_bytes
 from entlink.sources.wikitext.site import ARTICLE, Site
 
 MAX_HEADER = 1 << 20
+_MOST_DIGITS = 10  # what is longer is no number of a version or a namespace
 _BUFFER = 1 << 16
 _FIRST_WITH_PARENTS = (0, 7)
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -114,7 +115,7 @@ def _check_content(path: Path, data: bytes, is_utf16: bool) -> None:
 
 
 def _version(text: str) -> tuple[int, ...]:
-    return tuple(int(number) for number in text.split(".") if number.isascii() and number.isdecimal())
+    return tuple(int(number) for number in text.split(".") if _is_number(number))
 
 
 def _site(path: Path, data: bytes, language: str | None) -> Site:
@@ -125,7 +126,7 @@ def _site(path: Path, data: bytes, language: str | None) -> Site:
     try:
         info = ElementTree.fromstring(data[start:end] + b"</siteinfo>")
     except ElementTree.ParseError as error:
-        raise SourceError(f"the <siteinfo> is broken ({error})", str(path), f"byte {start}", FETCH_AGAIN) from error
+        raise SourceError(f"the <siteinfo> is broken ({error})", str(path), f"byte {start}", "Fetch the file again") from error
     entries = info.findall("namespaces/namespace")
     return Site(
         name=(info.findtext("dbname") or "").strip() or _database(info.findtext("base") or ""),
@@ -137,7 +138,7 @@ def _site(path: Path, data: bytes, language: str | None) -> Site:
 
 def _is_number(key: str | None) -> bool:
     digits = (key or "").removeprefix("-")
-    return digits.isascii() and digits.isdecimal()
+    return digits.isascii() and digits.isdecimal() and len(digits) < _MOST_DIGITS
 
 
 def _case(info: ElementTree.Element, entries: list[ElementTree.Element]) -> str:

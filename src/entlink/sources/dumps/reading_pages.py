@@ -61,7 +61,7 @@ class PageReader:
         """From the head of the page only, so that those not wanted cost next to nothing."""
         head = data[: head_end(data)]
         found = _NAMESPACE.search(head)
-        return int(found[1]) if found else self._site.namespace_of(title_in(head))
+        return int(found[1]) if found and len(found[1]) < _MOST_DIGITS else self._site.namespace_of(title_in(head))
 
     def _page(self, item: PageSlice) -> RawPage:
         if item.problem:

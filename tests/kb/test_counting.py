@@ -3,7 +3,8 @@ from __future__ import annotations
 import json
 import lzma
 from collections import Counter
-from itertools import islice
+from collections.abc import Iterator
+from itertools import chain, islice
 from pathlib import Path
 from unittest import mock
 
@@ -61,7 +62,7 @@ TEXTS = st.one_of(
 
 
 class Tries:
-    """What is asked of an index: the trie of a token's shard."""
+    """What is asked of an index: the trie of a token's shard, and all keys."""
 
     def __init__(self, keys: set[str], shards: int = 1) -> None:
         split: list[set[str]] = [set() for _ in range(shards)]
@@ -71,6 +72,12 @@ class Tries:
 
     def shard_trie(self, token: str) -> marisa_trie.Trie:
         return self._tries[shard_of(token, self._count)]
+
+    def __len__(self) -> int:
+        return sum(map(len, self._tries))
+
+    def keys(self) -> Iterator[str]:
+        return chain.from_iterable(trie.iterkeys() for trie in self._tries)
 
 
 def by_scanning(index: Tries, passages: list[tuple[str, list[tuple[int, int]]]]) -> Counter[str]:
@@ -112,16 +119,22 @@ def passages_and_keys(draw):
 
 
 @settings(max_examples=400, deadline=None)
-@given(passages_and_keys(), st.sampled_from([1, 3]), st.sampled_from([0, 1, 100]), st.sampled_from([1, 10, 60_000]))
-@example(([("a+b", [(2, 3)])], {"a", "a+"}), 1, 100, 10)
-@example(([("new\u00adyork new\u00ad york", [])], {"newyork", "new york"}), 1, 100, 10)
-@example(([("new york–city new york+city", [])], {"york city"}), 1, 100, 10)
-@example(([("…\u1161", [])], {"\u1161"}), 1, 100, 10)
-@example(([("cat 编 cat", [])], {"cat编", "cat"}), 1, 100, 10)
-def test_counts_what_a_scanner_finds_outside_of_links(drawn, shards, most_listed, batch):
+@given(
+    passages_and_keys(),
+    st.sampled_from([1, 3]),
+    st.sampled_from([0, 1, 100]),
+    st.sampled_from([1, 10, 60_000]),
+    st.booleans(),
+)
+@example(([("a+b", [(2, 3)])], {"a", "a+"}), 1, 100, 10, True)
+@example(([("new\u00adyork new\u00ad york", [])], {"newyork", "new york"}), 1, 100, 10, True)
+@example(([("new york–city new york+city", [])], {"york city"}), 1, 100, 10, True)
+@example(([("…\u1161", [])], {"\u1161"}), 1, 100, 10, True)
+@example(([("cat 编 cat", [])], {"cat编", "cat"}), 1, 100, 10, True)
+def test_counts_what_a_scanner_finds_outside_of_links(drawn, shards, most_listed, batch, is_small):
     passages, keys = drawn
     index = Tries(keys, shards)
-    counter = BulkCounter(index, most_listed=most_listed)
+    counter = BulkCounter(index, most_listed=most_listed, most_keys=10**6 if is_small else 0)
     with mock.patch.object(counting, "_BATCH", batch):
         expected = by_scanning(index, passages)
         assert in_bulk(counter, passages) == expected

@@ -30,6 +30,7 @@ BARRIER = "\x00"  # stands between two texts and in place of a link: no name goe
 _BATCH = 60_000  # characters whose words are held at once; larger batches are not quicker
 _LONGEST_PIECE = 1_000_000  # characters; what is longer is left to the scanner, which takes it apart
 _REMEMBERED = 1_000_000  # words and followers of words that are kept; then all are forgotten
+_MOST_KEYS = 200_000  # of a dictionary whose words are all kept, so that other words are known for such at once
 _MOST_LISTED = 250  # keys that begin with a word: to list more costs more than it saves
 # Beside one of these no word goes on, and none of them folds to a part of one: a link ends there with a word.
 _EDGES = frozenset("\t\n\r !\"$%&'()*,-./:;<=>?@[\\]^_`{|}~–—‘’“”«»")
@@ -101,11 +102,13 @@ class _Cut:
 class BulkCounter:
     """Counts names in texts against an alias index; what it learns of the words serves all texts.
 
-    The words that follow a word in keys are listed, unless it begins more than `most_listed` keys.
+    The words that follow a word in keys are listed, unless it begins more than `most_listed` keys. Of an index of up
+    to `most_keys` all words are kept.
     """
 
-    def __init__(self, index: AliasIndex, *, most_listed: int = _MOST_LISTED) -> None:
+    def __init__(self, index: AliasIndex, *, most_listed: int = _MOST_LISTED, most_keys: int = _MOST_KEYS) -> None:
         self._index = index
+        self._words_of_keys = _words_of_keys(index) if len(index) <= most_keys else None
         self._scanner = Scanner(index)
         self._most_listed = most_listed
         self._characters = _Characters()
@@ -119,6 +122,14 @@ class BulkCounter:
         self._seconds: set[str] = set()  # the words that follow one of those listed
         self._longer = _Memory(self._after_several)  # what may follow several words, folded and joined by spaces
         self._listed = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        """The first number is shared by all words that stand in no key: like a barrier they follow nothing."""
+        self._words.append(BARRIER)
+        self._traits.append(0)
+        self._after.append(_NOTHING)
+        self._alike.append(-1)
 
     def count(self, text: str) -> Counter[str]:
         """How often each name stands in the text, as written but for white space; none goes over a barrier."""
@@ -180,6 +191,8 @@ class BulkCounter:
     def _number(self, written: str) -> int:
         """The number of a word that is new."""
         word, number = _fold_word(written), len(self._words)
+        if self._words_of_keys is not None and word not in self._words_of_keys:
+            return 0
         trie = self._index.shard_trie(word)
         begins_keys = next(trie.iterkeys(word), None) is not None  # most words do not: one question is enough
         followers = self._followers_of(word, trie) if begins_keys else _NOTHING
@@ -235,10 +248,15 @@ class BulkCounter:
             for memory in (self._numbers, self._names, self._latest, self._seconds, self._longer):
                 memory.clear()
             self._listed = 0
+            self._begin()
 
 
 _NOTHING: frozenset[str] = frozenset()
 _ITSELF = frozenset((ITSELF,))
+
+
+def _words_of_keys(index: AliasIndex) -> frozenset[str]:
+    return frozenset(word for key in index.keys() for word in key.split(" "))  # noqa: SIM118  # it is no mapping
 
 
 def _may_begin(traits: bytes) -> bytes:

@@ -12,6 +12,7 @@ import msgspec
 
 Row = TypeVar("Row")
 _LENGTH = struct.Struct("<I")
+_PACKED = b"\x78"  # how zlib begins, and no list of MessagePack does
 _encoder = msgspec.msgpack.Encoder()
 
 
@@ -44,10 +45,10 @@ class FrameWriter(Generic[Row]):
         self._file.close()
 
 
-def read_frames(path: Path, row: type[Row], *, packed: bool = False) -> Iterator[list[Row]]:
+def read_frames(path: Path, row: type[Row]) -> Iterator[list[Row]]:
     """The records of a file, a frame at a time."""
     decoder = msgspec.msgpack.Decoder(list[row])  # type: ignore[valid-type]
     with path.open("rb") as file:
         while length := file.read(_LENGTH.size):
             frame = file.read(_LENGTH.unpack(length)[0])
-            yield decoder.decode(zlib.decompress(frame) if packed else frame)
+            yield decoder.decode(zlib.decompress(frame) if frame[:1] == _PACKED else frame)

@@ -39,7 +39,7 @@ def count_part(part: Path, index: Path, shards: int, path: Path) -> None:
     counter = _counter(index, shards, stamp.st_ino, stamp.st_mtime_ns)
     counted: Counter[str] = Counter()
     stored = _stored_records(part)
-    for texts in read_frames(part / TEXTS, StagedText, packed=True):
+    for texts in read_frames(part / TEXTS, StagedText):
         counted.update(counter.count(BARRIER.join(text.text for text in texts if text.record in stored)))
     tidied: Counter[str] = Counter()
     for surface, count in counted.items():

@@ -86,6 +86,7 @@ class StagingPlan(msgspec.Struct, frozen=True):
     on_error: OnError
     texts: bool
     wiki: str | None = None
+    pack: bool = False  # whether to save disk rather than time
 
 
 def stage_part(part: Part, number: int, plan: StagingPlan, path: Path) -> None:
@@ -109,7 +110,7 @@ class _Stager:
         self._folder, self._number, self._plan = folder, number, plan
         self._current_title = ""
         self._pages: FrameWriter[StagedPage] = FrameWriter(folder / PAGES, _PAGES_A_FRAME)
-        self._texts: FrameWriter[StagedText] = FrameWriter(folder / TEXTS, _CHARACTERS_A_FRAME, pack=True)
+        self._texts: FrameWriter[StagedText] = FrameWriter(folder / TEXTS, _CHARACTERS_A_FRAME, pack=plan.pack)
         self._lines: dict[str, _Lines] = {LINKS: _Lines(folder / LINKS)}
 
     def __enter__(self) -> _Stager:

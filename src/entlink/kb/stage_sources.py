@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from entlink.sources import Source
 
 PROBLEMS_KEPT = 100  # messages; the rest are only counted
+_WORTH_PACKING = 1_000_000_000  # bytes of source: with fewer, the staged texts are small enough as they are
 _WORTH_A_POOL = 1_000_000  # bytes of source: with fewer, starting processes takes longer than the work
 
 
@@ -66,7 +67,7 @@ class Stager:
         return staged
 
     def _stage(self, source: Source) -> StagedSource:
-        plan = StagingPlan(source.on_error, self._texts, source.wiki)
+        plan = StagingPlan(source.on_error, self._texts, source.wiki, pack=self._total > _WORTH_PACKING)
         cards: dict[str, PartCard] = {}
         sizes: dict[str, int] = {}
         read = self._before

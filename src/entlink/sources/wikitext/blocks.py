@@ -21,16 +21,16 @@ class Blocks:
 
     def __init__(self) -> None:
         self._blocks: list[Block] = []
-        self._lines: list[str] = []
+        self._lines: list[str] = []  # of the block that is being read
         self._tables = 0  # how many are open, one in another
         self._handlers: dict[str, Callable[[str], None]] = {
-            "": lambda _: self._end(),
             "=": self._heading,
             "-": self._rule,
             "{": self._open_table,
             "|": self._table_line,
             "!": self._table_line,
-        } | dict.fromkeys(_MARKERS, self._item)
+            **dict.fromkeys(_MARKERS, self._item),
+        }
 
     def divide(self, text: str) -> list[Block]:
         """The blocks of a text, in order."""
@@ -40,24 +40,23 @@ class Blocks:
             if "''" in line:
                 line = without_quotes(line).strip(" ")
             handler = handlers.get(line[:1])
-            if handler is None:
-                lines.append(line)
-            else:
+            if handler is not None:
                 handler(line)
+            elif line:
+                lines.append(line)
+            elif lines:
+                self._end()
         self._end()
         return self._blocks
 
-    @property
-    def _kind(self) -> Kind:
-        return "cell" if self._tables else "text"
-
     def _end(self) -> None:
         if self._lines:
-            self._add(self._kind, " ".join(self._lines))
+            self._add("cell" if self._tables else "text", " ".join(self._lines))
             self._lines.clear()
 
     def _add(self, kind: Kind, text: str) -> None:
-        self._blocks.append((kind, one_blank(text) if "  " in text else text))
+        if text:
+            self._blocks.append((kind, one_blank(text) if "  " in text else text))
 
     def _heading(self, line: str) -> None:
         if len(line) > 2 and line[-1] == "=":
@@ -66,13 +65,11 @@ class Blocks:
             self._lines.append(line)
 
     def _rule(self, line: str) -> None:
-        if not line.startswith("----"):
+        if line.startswith("----"):
+            self._end()
+            line = line.lstrip("-").lstrip(" ")
+        if line:
             self._lines.append(line)
-            return
-        self._end()
-        rest = line.lstrip("-").lstrip(" ")
-        if rest:
-            self._lines.append(rest)
 
     def _item(self, line: str) -> None:
         if _TABLE.match(line):
@@ -80,8 +77,7 @@ class Blocks:
             return
         self._end()
         for content in _contents(line):
-            if content:
-                self._add("cell" if self._tables else "item", content)
+            self._add("cell" if self._tables else "item", content)
 
     def _open_table(self, line: str) -> None:
         if line.startswith("{|"):
@@ -95,25 +91,26 @@ class Blocks:
             self._lines.append(line)
             return
         self._end()
-        if line.startswith("|}"):
+        sign = line[:2]
+        if sign == "|}":
             self._tables -= 1
-            self._continue(line[2:].strip(" "))
-        elif not line.startswith("|-"):
-            for cell in cells_of(line):
-                self._end()
-                self._continue(cell)
-
-    def _continue(self, text: str) -> None:
-        if text:
-            self._lines.append(text)
+            rest = line[2:].strip(" ")
+        elif sign == "|-":
+            return
+        else:
+            *cells, rest = cells_of(line)
+            for cell in cells:
+                self._add("cell", cell)
+        if rest:  # what follows on the next lines belongs to it
+            self._lines.append(rest)
 
 
 def _contents(line: str) -> Iterator[str]:
     """What an item says; a term and its definition on one line are two."""
-    content = line.lstrip(_MARKERS + " ")
+    content = line.lstrip(_MARKERS).lstrip(" ")
     term, sign, definition = content.partition(" : ")
     if line[0] == ";" and sign and term.count("[[") == term.count("]]"):
-        yield term
-        yield definition
+        yield term.rstrip(" ")
+        yield definition.lstrip(" ")
     else:
         yield content

@@ -8,7 +8,6 @@ from functools import lru_cache
 
 from entlink.sources.wikitext.arguments import Arguments
 from entlink.sources.wikitext.findings import Findings
-from entlink.sources.wikitext.site import Site
 
 Expander = Callable[[str, Sequence[str]], str | None]
 
@@ -20,7 +19,6 @@ _FUNCTION = re.compile(r"#[^\W\d]+")
 _MODIFIER = re.compile(r"(?:(?:safe)?subst|msgnw|msg|raw)\s*:\s*", re.IGNORECASE)
 _NO_NAME = re.compile(r"[\[\]{}<>\n]")
 _BLOCK_STARTS = ("*", "#", ":", ";", "{|")
-TEMPLATE = 10
 
 
 class Braces:
@@ -29,8 +27,8 @@ class Braces:
     Only what is closed is a template: other braces stay as they are.
     """
 
-    def __init__(self, site: Site, expand: Expander, findings: Findings) -> None:
-        self._prefixes = tuple(f"{name}:" for name, number in site.numbers.items() if number == TEMPLATE)
+    def __init__(self, namespaces: tuple[str, ...], expand: Expander, findings: Findings) -> None:
+        self._namespaces = namespaces  # the names of that of templates
         self._expand, self._findings = expand, findings
         self._left = MOST_EXPANDED
         self._parts: list[str] = []
@@ -84,7 +82,7 @@ class Braces:
         head, bar, rest = body.partition("|")
         if len(head) > 300 or head.lstrip()[:1] == "#":
             return self._function(body)
-        name = template_name(head, self._prefixes)
+        name = template_name(head, self._namespaces)
         if not name:
             return None
         self._findings.templates.add(name)
@@ -92,7 +90,7 @@ class Braces:
 
     def _function(self, body: str) -> str | None:
         """A parser function: its first argument follows a colon."""
-        name, colon, rest = body.strip().partition(":")
+        name, colon, rest = body.lstrip().partition(":")
         if not colon or not _FUNCTION.fullmatch(name):
             return None
         return self._expand(name.lower(), Arguments(rest))
@@ -117,14 +115,14 @@ def _ends_line(parts: list[str]) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def template_name(head: str, prefixes: tuple[str, ...]) -> str:
+def template_name(head: str, namespaces: tuple[str, ...]) -> str:
     """The name of a template as all its uses have it; empty where it cannot be one."""
     name = " ".join(head.replace("_", " ").split())
     modifier = _MODIFIER.match(name)
     name = name[modifier.end() :] if modifier else name
-    lowered = name.lower()
-    prefix = next((prefix for prefix in prefixes if lowered.startswith(prefix)), "")
-    name = name[len(prefix) :].lstrip()
+    prefix, colon, rest = name.partition(":")
+    if colon and prefix.rstrip().lower() in namespaces:
+        name = rest.lstrip()
     if not name or _NO_NAME.search(name):
         return ""
     return name[0].upper() + name[1:]

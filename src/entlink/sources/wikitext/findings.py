@@ -6,7 +6,16 @@ from __future__ import annotations
 class Findings:
     """Collects, in the order of the page, what is no running text."""
 
-    __slots__ = ("captions", "categories", "images", "languages", "literal", "open_picture", "switches", "templates")
+    __slots__ = (
+        "captions",
+        "categories",
+        "images",
+        "languages",
+        "literal",
+        "switches",
+        "templates",
+        "unread_picture",
+    )
 
     def __init__(self) -> None:
         self.categories: list[str] = []
@@ -15,9 +24,7 @@ class Findings:
         self.languages: dict[str, str] = {}
         self.switches: set[str] = set()
         self.templates: set[str] = set()
-        self.open_picture = (
-            False  # whether a link to a picture was left as text: it holds other links, or is not closed
-        )
+        self.unread_picture = False  # whether a picture was taken for text: it holds links, or its name is illegal
         self.literal = False  # whether some characters are stand-ins for literal ones
 
     def picture(self, name: str, caption: str) -> None:

@@ -12,7 +12,7 @@ from entlink.sources.wikitext.trails import trail
 
 MOST_KNOWN = 1 << 16  # links whose reading is remembered: a wiki repeats the same ones over and over
 
-_PREFIX = re.compile(r"(?::?[^\W]+[\w -]*:|:)")
+_PREFIX = re.compile(r":?\w[\w -]*+:|:")
 _COMMA = re.compile(r", |，|، ")
 
 
@@ -25,10 +25,9 @@ class Links:
 
     def read(self, raw: str, findings: Findings) -> tuple[str, tuple[Anchor, ...]]:
         """The text of a paragraph and its anchors; the paragraph has no markup but links, and single blanks."""
-        pieces = iter(raw.split("[["))
-        parts = [next(pieces)]
-        length = len(parts[0])
-        anchors = []
+        first, *pieces = raw.split("[[")
+        parts, length = [first], len(first)
+        anchors: list[Anchor] = []
         known = self._known
         for piece in pieces:
             inside, closing, tail = piece.partition("]]")
@@ -56,14 +55,21 @@ class Links:
     ) -> tuple[str, tuple[str, str], str]:
         """What stands before the link, the link, and what follows, for links that are not known by heart."""
         if not closing:
-            findings.open_picture |= self._titles.resolve(show(inside.partition("|")[0])).kind == "picture"
+            findings.unread_picture |= self._titles.begins_picture(inside.lstrip("["))
             return "", ("[[", ""), inside
+        if inside[:1] == "[":  # as in [[[this]]]: a link in brackets
+            name = inside.lstrip("[")
+            lead, link, tail = self._read_rare(name, closing, tail, findings)
+            return inside[: len(inside) - len(name)] + lead, link, tail
         if "[" in inside and tail[:1] == "]":  # the label ends in a bracket of its own
             inside, tail = inside + "]", tail[1:]
         target, bar, label = inside.partition("|")
         leads_to = self._titles.resolve(show(target))
         if leads_to.kind == "illegal":
-            return _read_illegal(target, label, closing, tail, inside)
+            if label and not target.strip(" "):  # [[|label]], the pipe trick backwards
+                return self._labelled(inside, label, "", tail)
+            findings.unread_picture |= self._titles.begins_picture(target)
+            return "", ("[[", ""), inside + closing + tail
         if leads_to.kind in ("category", "language", "picture"):
             _collect(leads_to, label, findings)
             return "", ("", ""), tail
@@ -87,13 +93,6 @@ class Links:
             self._known.clear()
         if link[0] and "[" not in inside:
             self._known[inside] = link
-
-
-def _read_illegal(target: str, label: str, closing: str, tail: str, inside: str) -> tuple[str, tuple[str, str], str]:
-    """A link to nowhere is text with its brackets; only [[|label]], the trick backwards, is its label."""
-    if label and not target.strip():
-        return "", ("", ""), label + tail
-    return "", ("[[", ""), inside + closing + tail
 
 
 def _append_rare(parts: list[str], length: int, text: str) -> int:

@@ -43,7 +43,8 @@ KEYS = frozenset(
         width height size
         alternativtext verweis klasse sprache seite hochkant miniatur
         lien langue redresse classe vignette enlace vínculo página ligação alternativa collegamento
-        альт ссылка посилання връзка мини міні odkaz länk koppeling 替代文本 替代文字 链接 連結 代替文 リンク 대체글 링크
+        альт ссылка посилання връзка мини міні odkaz länk koppeling
+        替代文本 替代文字 链接 連結 代替文 リンク 대체글 링크
         بديل وصلة پیوند קישור
         """
     )

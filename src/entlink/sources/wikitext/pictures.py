@@ -68,8 +68,8 @@ class Pictures:
         name, *arguments = split_arguments(inside)
         target = self._titles.resolve(show(name))
         if target.kind == "picture":
-            captions = [argument for argument in arguments if not is_option(argument)]
-            findings.picture(target.title, captions[-1].strip() if captions else "")
+            caption = next((argument for argument in reversed(arguments) if not is_option(argument)), "")
+            findings.picture(target.title, caption.strip())
 
     def of_gallery(self, gallery: str) -> Iterator[str]:
         """The lines of a gallery as links to their pictures."""

@@ -10,20 +10,21 @@ from entlink.sources.page import Kind, Paragraph
 from entlink.sources.wikitext.blanks import one_blank
 from entlink.sources.wikitext.blocks import Blocks
 from entlink.sources.wikitext.braces import Braces, Expander
-from entlink.sources.wikitext.external import with_labels_only
+from entlink.sources.wikitext.external import has_external, with_labels_only
 from entlink.sources.wikitext.fast import plain_lines
 from entlink.sources.wikitext.findings import Findings
 from entlink.sources.wikitext.links import Links
-from entlink.sources.wikitext.literals import decode_entities, has_stand_ins, show, without_stand_ins
+from entlink.sources.wikitext.literals import decode_entities, has_entity, has_stand_ins, show, without_stand_ins
 from entlink.sources.wikitext.pictures import Pictures
 from entlink.sources.wikitext.quotes import without_quotes
 from entlink.sources.wikitext.site import Site
 from entlink.sources.wikitext.switches import without_switches
-from entlink.sources.wikitext.tags import without_html, without_unread
+from entlink.sources.wikitext.tags import has_tag, without_html, without_unread
 from entlink.sources.wikitext.titles import titles_of
 from entlink.sources.wikitext.variants import one_variant
 
 DEFAULT_SITE = Site()
+TEMPLATE = 10  # the number of the namespace
 
 _SAYS_SOMETHING = re.compile(r"[^\W_]").search
 _SIGNATURE = re.compile("~{3,5}")
@@ -51,7 +52,7 @@ def parse(text: str, site: Site = DEFAULT_SITE, expand: Expander | None = None) 
     arguments, innermost first. By default templates that carry text are expanded by the rules that come with entlink.
     """
     reader = reader_of(site)
-    return reader.read_plain(text) or reader.read_marked(text, expand or _default_expander())
+    return reader.read_plain(text) or reader.read_marked(text, _default_expander() if expand is None else expand)
 
 
 def reader_of(site: Site) -> Reader:
@@ -75,6 +76,7 @@ class Reader:
         self._site = site
         self._links = Links(titles_of(site))
         self._pictures = Pictures(titles_of(site))
+        self._templates = titles_of(site).names_of(TEMPLATE)
 
     def read_plain(self, text: str) -> Wikitext | None:
         """A page without any markup but links; None where it has other markup."""
@@ -82,13 +84,16 @@ class Reader:
         if lines is None:
             return None
         findings = Findings()
-        paragraphs = [
-            Paragraph(line)
-            if "[" not in line and line[0].isalnum()
-            else self._paragraph(line, "text", None, findings)
-            for line in lines
-        ]
-        return None if findings.images or findings.open_picture else _wikitext(paragraphs, findings)
+        paragraphs: list[Paragraph | None] = []
+        for line in lines:
+            if "[" not in line and line[0].isalnum():
+                paragraphs.append(Paragraph(line))
+                continue
+            paragraph = self._paragraph(line, "text", None, findings)
+            if paragraph is not None and "[" in paragraph.text and has_external(line):
+                return None
+            paragraphs.append(paragraph)
+        return None if findings.images or findings.unread_picture else _wikitext(paragraphs, findings)
 
     def read_marked(self, text: str, expand: Expander) -> Wikitext:
         """A page with any markup."""
@@ -105,12 +110,13 @@ class Reader:
         """The text without templates, tags and comments."""
         if "\r" in text:
             text = text.replace("\r\n", "\n").replace("\r", "\n")
-        if "<" in text or "&" in text:
-            text = without_stand_ins(text)
-        if "<" in text:
+        tagged = "<" in text and has_tag(text)
+        if tagged or ("&" in text and has_entity(text)):
+            text, findings.literal = without_stand_ins(text), True
+        if tagged:
             text = without_unread(text, lambda gallery: "\n".join(self._pictures.of_gallery(gallery)))
         if "{{" in text:
-            text = Braces(self._site, expand, findings).replace(text)
+            text = Braces(self._templates, expand, findings).replace(text)
         if "-{" in text:
             text = one_variant(text, self._site.language)
         return without_html(text) if "<" in text else text
@@ -125,7 +131,7 @@ class Reader:
             text = _SIGNATURE.sub("", text)
         if "[" in text:
             text = self._pictures.take_out(with_labels_only(text), findings)
-        findings.literal = has_stand_ins(text)
+        findings.literal = findings.literal and has_stand_ins(text)
         return text
 
     def _paragraph(self, raw: str, kind: Kind, image: str | None, findings: Findings) -> Paragraph | None:

@@ -37,17 +37,19 @@ _READ = (
     rf"(?:(?<=/)>|>(?P<body>[^<{_END}]*+(?:<(?!(?i:/(?P=name))\s*>)[^<{_END}]*+)*+)(?:</(?i:(?P=name))\s*>|{_END}))"
 )
 # A comment with a line to itself takes that line along.
-_DROPPED = re.compile(rf"<(?:(?<![^\n]<){_COMMENT}[ \t]*+\n?|{_COMMENT}|{_READ})")
+_DROPPED = re.compile(rf"<(?=[!A-Za-z])(?:(?<![^\n]<){_COMMENT}[ \t]*+\n?|{_COMMENT}|{_READ})")
 _HAS_VERBATIM = re.compile(rf"<(?i:{'|'.join(VERBATIM)})[\s/>]")
 
 
 def _tag(names: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(rf"</?+(?i:{'|'.join(names)})(?=[\s/>])[^<>]*>")
+    return re.compile(rf"<(?=[A-Za-z/])/?+(?i:{'|'.join(names)})(?=[\s/>])[^<>]*>")
 
 
 _INLINE = _tag((*INLINE, *UNREAD, *VERBATIM))  # of the unread those that are left were never closed, or opened
 _BLOCK, _ITEM, _LINE_BREAK = _tag(BLOCK), _tag(ITEM), _tag(("br",))
 _NOTHING = "<wbr>"  # in place of a tag, so that what stands around it does not join to another one
+
+has_tag = re.compile("<[!/A-Za-z]").search
 
 Gallery = Callable[[str], str]
 

@@ -6,7 +6,7 @@ import re
 from typing import Literal, NamedTuple
 from urllib.parse import unquote
 
-from entlink.sources.wikitext.literals import decode_entities, show
+from entlink.sources.wikitext.literals import decode_entities, has_stand_ins, show
 from entlink.sources.wikitext.prefixes import LANGUAGES, OTHER_WIKIS
 from entlink.sources.wikitext.site import ARTICLE, CANONICAL, CATEGORY, FILE, Site
 
@@ -51,9 +51,14 @@ class Titles:
         kind, title, _ = self.resolve(":" + target.lstrip(": _"))
         return title if kind == "page" else None
 
-    def names_of(self, number: int) -> list[str]:
+    def begins_picture(self, target: str) -> bool:
+        """Whether a target has the prefix of pictures, whatever follows it."""
+        prefix, colon, _ = target.partition(":")
+        return bool(colon) and self._numbers.get(prefix.strip(" _").lower()) == FILE
+
+    def names_of(self, number: int) -> tuple[str, ...]:
         """The names of a namespace, lower-cased."""
-        return [name for name, other in self._numbers.items() if other == number]
+        return tuple(name for name, other in self._numbers.items() if other == number)
 
     def _resolve_uneven(self, target: str) -> Target:
         name, section, _ = _tidy(target).partition("#")
@@ -120,4 +125,6 @@ def normalise_title(target: str, site: Site) -> str | None:
     None for a target that names no page of this wiki: empty (a section of the same page), illegal, or with the
     prefix of another wiki.
     """
+    if has_stand_ins(target):  # control characters, which no title has
+        return None
     return titles_of(site).normalise(show(decode_entities(target)))

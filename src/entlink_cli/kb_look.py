@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from entlink_cli.parsing import Namespace, Parser
 
 _NAMES_SHOWN = 20
+_PROBLEMS_SHOWN = 10
 
 # info
 
@@ -66,6 +67,11 @@ def _info_lines(about: KnowledgeBaseInfo) -> list[str]:
         records = f"{number_of(source.records, 'record')}{skipped}"
         lines += [f"  {source.name} ({source.format}, {size(source.bytes)}): {records}"]
         lines += [f"    sha256 {source.sha256}"] if source.sha256 else []
+    if about.problems:
+        lines.append("what was wrong with those that were skipped:")
+        lines += [f"  {problem}" for problem in about.problems[:_PROBLEMS_SHOWN]]
+        if len(about.problems) > _PROBLEMS_SHOWN:
+            lines.append("  … (the first hundred with --json)")
     return lines
 
 

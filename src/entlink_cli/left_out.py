@@ -23,9 +23,9 @@ def left_out_rows(about: Manifest | KnowledgeBaseInfo) -> list[tuple[str, str]]:
 
 
 def _wiki_rows(wiki: WikiTotals) -> list[tuple[str, str]]:
-    redirects = f"{wiki.redirects:,} became names"
+    redirects = f"{wiki.redirects - wiki.to_nothing - wiki.loops:,} became names"
     if wiki.to_nothing:
-        redirects += f", {wiki.to_nothing:,} of them lead to no entity"
+        redirects += f", {wiki.to_nothing:,} lead to no entity"
     if wiki.loops:
         redirects += f", {wiki.loops:,} go round in a ring"
     return [("redirects", redirects), ("disambiguations", f"{wiki.meanings:,} became names")]

@@ -17,3 +17,7 @@ def fail(number: int, path: Path) -> None:
 
 def die(number: int, path: Path) -> None:
     os._exit(9)
+
+
+def fill_the_disk(number: int, path: Path) -> None:
+    raise OSError(28, "No space left on device")

@@ -6,7 +6,7 @@ from importlib import import_module
 
 import pytest
 
-from entlink.errors import SourceError
+from entlink.errors import InputError, SourceError
 from entlink.kb.build import BuildOptions, build
 from entlink.kb.checksums import checksums
 from entlink.sources import WikiOptions
@@ -264,3 +264,150 @@ def test_the_past_title_of_a_moved_page_is_a_version_with_all_its_names(tmp_path
     past = kb.as_of("2015-01-01").require(entity.id)
     assert (past.title, past.aliases, past.description) == ("Swaziland", ("Kingdom of Swaziland",), "")
     assert kb.occurrences("Eswatini") == {"Eswatini": 1}
+
+
+# Several wikis
+
+
+ENGLISH = [
+    WikiPage("Paris", "A city in [[France]].", id=10),
+    WikiPage("France", "Has [[Paris]] and [[Chat]].", id=11),
+    WikiPage("Chat", redirect="Talk", id=12),
+    WikiPage("Talk", "Words.", id=13),
+]
+FRENCH = [
+    WikiPage("Paris", "Une ville.", id=10),
+    WikiPage("Chat", "Un animal.", id=11),
+    WikiPage("Seine", "Passe [[Paris|la capitale]] ; un [[Chat]].", id=12),
+]
+
+
+@pytest.mark.parametrize(
+    ("ids", "expected"),
+    [
+        ("title", {"Paris": "Paris", "la capitale": "Paris#frwiki", "Chat": {"Talk", "Chat"}}),
+        ("page", {"Paris": "10", "la capitale": "10#frwiki", "Chat": {"13", "11#frwiki"}}),
+    ],
+)
+def test_wikis_keep_their_titles_and_numbers_apart(tmp_path, opened, ids, expected):
+    english = write_dump(tmp_path / "en.xml", ENGLISH, name="enwiki")
+    french = write_dump(tmp_path / "fr.xml", FRENCH, name="frwiki", language="fr")
+    build([english, french], tmp_path / "both.kb", BuildOptions(wiki=WikiOptions(ids=ids)))
+    kb = opened(tmp_path / "both.kb")
+    assert len(kb) == 6
+    found: dict[str, set[str]] = {}
+    for row in anchors(kb):
+        found.setdefault(row.surface, set()).add(row.entity)
+    for surface, entities in expected.items():
+        assert found[surface] == ({entities} if isinstance(entities, str) else entities)
+
+
+def test_a_table_of_another_wiki_is_refused(tmp_path, table):
+    french = write_dump(tmp_path / "fr.xml", FRENCH, name="frwiki", language="fr")
+    with pytest.raises(InputError, match=r"is a table of the wiki testwiki, and the exports are of frwiki"):
+        build([french, table], tmp_path / "fr.kb")
+
+
+def test_an_export_without_a_name_takes_the_tables_it_is_given(tmp_path, table, opened):
+    build([write_dump(tmp_path / "w.xml", PAGES, name=""), table], tmp_path / "w.kb")
+    kb = opened(tmp_path / "w.kb")
+    assert [entity.id for entity in kb] == ["Mercury (planet)", "Sun", "1984"]
+    assert kb.resolve("Q525").id == "Sun"
+
+
+def test_a_page_that_is_in_two_dumps_of_a_wiki_counts_once(tmp_path):
+    moved = [
+        ("2001-05-01T00:00:00Z", "", "See [[B]]."),
+        ("2002-05-01T00:00:00Z", "Ed moved page [[C]] to [[A]]", "See [[B]]."),
+    ]
+    first = write_dump(tmp_path / "a.xml", [WikiPage("A", "See [[B]].", id=1), WikiPage("B", "It.", id=2)])
+    second = write_dump(tmp_path / "b.xml", [WikiPage("A", revisions=moved, id=1)])
+    manifest = build([first, second], tmp_path / "w.kb", BuildOptions(on_error="skip"))
+    assert (manifest.entities, manifest.links, manifest.sources[1].skipped) == (2, 1, 2)
+
+
+def test_moves_with_odd_times_do_no_harm(tmp_path, opened):
+    revisions = [
+        ("2001-05-01T00:00:00Z", "Ed moved page [[A]] to [[B]]", "x"),
+        ("2001-05-01T00:00:00Z", "Ed moved page [[B]] to [[C]]", "x"),
+        ("", "Ed moved page [[C]] to [[D]]", "x"),
+        ("2001-06-01T00:00:00Z", "Ed moved page [[C]] to [[D]]", "x"),
+    ]
+    build([write_dump(tmp_path / "w.xml", [WikiPage("D", revisions=revisions)])], tmp_path / "w.kb")
+    (entity,) = opened(tmp_path / "w.kb")
+    assert entity.title == "D"
+
+
+def test_the_limit_counts_pages_and_not_their_past_titles(tmp_path, opened):
+    pages = [
+        WikiPage(
+            f"New {n}",
+            revisions=[
+                ("2001-01-01T00:00:00Z", "", "x"),
+                ("2002-01-01T00:00:00Z", f"moved [[Old {n}]] to [[New {n}]]", "x"),
+            ],
+        )
+        for n in range(5)
+    ]
+    build([write_dump(tmp_path / "w.xml", pages)], tmp_path / "w.kb", BuildOptions(limit=3))
+    kb = opened(tmp_path / "w.kb")
+    assert [entity.id for entity in kb] == ["New 0", "New 1", "New 2"]
+    assert kb.as_of("2001-06-01").require("New 2").title == "Old 2"
+
+
+def test_a_build_is_not_taken_up_with_other_rules(tmp_path, opened, monkeypatch):
+    rules = tmp_path / "rules.toml"
+    rules.write_text('[t]\ntext = "OLD"\n')
+    dump = write_dump(tmp_path / "w.xml", [WikiPage("A", "hello {{t}} world")])
+    options = BuildOptions(wiki=WikiOptions(rules=str(rules)))
+    with monkeypatch.context() as patch:
+        patch.setattr("entlink.kb.building.create_indexes", lambda store: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            build([dump], tmp_path / "w.kb", options)
+    rules.write_text('[t]\ntext = "NEW"\n')
+    build([dump], tmp_path / "w.kb", options)
+    assert next(iter(opened(tmp_path / "w.kb"))).description == "hello NEW world"
+
+
+def test_lists_of_disambiguations_do_not_outlive_their_build(tmp_path, table, opened):
+    dump = write_dump(tmp_path / "wiki.xml", PAGES)
+    build([dump, table], tmp_path / "w.kb")
+    assert len(opened(tmp_path / "w.kb")) == 3
+    table.write_text(TABLE.replace("'disambiguation'", "'other'"))
+    build([dump, table], tmp_path / "w.kb", replace=True)
+    assert len(opened(tmp_path / "w.kb")) == 4
+
+
+def test_folders_that_look_like_patterns(tmp_path, dump, opened):
+    for name in ("p=7", "g[1]", "a*b?"):
+        (tmp_path / name).mkdir()
+        build([dump], tmp_path / name / "w.kb")
+        assert len(opened(tmp_path / name / "w.kb")) == 4
+
+
+def test_a_table_whose_wiki_has_a_hostile_name(tmp_path, dump):
+    evil = tmp_path / "evil.sql"
+    evil.write_text(TABLE.replace("testwiki", "../../../pwned"))
+    with pytest.raises(InputError, match="pwned"):
+        build([dump, evil], tmp_path / "w.kb")
+    build([write_dump(tmp_path / "n.xml", PAGES, name=""), evil], tmp_path / "n.kb")
+    assert not list(tmp_path.parent.rglob("pwned*"))
+
+
+def test_namespaces_of_tables(tmp_path, opened):
+    page = tmp_path / "testwiki-page.sql"
+    page.write_text(
+        "-- Host: x    Database: testwiki\nCREATE TABLE `page` (\n  `page_id` int,\n  `page_namespace` int,\n"
+        "  `page_title` varbinary(255),\n  `page_is_redirect` tinyint\n);\n"
+        "INSERT INTO `page` VALUES (1,14,'Cats',0),(2,14,'Felines',1),(3,0,'Cats',0);\n"
+    )
+    redirect = tmp_path / "testwiki-redirect.sql"
+    redirect.write_text(
+        "-- Host: x    Database: testwiki\nCREATE TABLE `redirect` (\n  `rd_from` int,\n  `rd_namespace` int,\n"
+        "  `rd_title` varbinary(255)\n);\nINSERT INTO `redirect` VALUES (2,14,'Cats');\n"
+    )
+    build([page, redirect], tmp_path / "c.kb", BuildOptions(wiki=WikiOptions(("Category",))))
+    (entity,) = opened(tmp_path / "c.kb")
+    assert (entity.title, entity.aliases) == ("Category:Cats", ("Category:Felines",))
+    with pytest.raises(InputError, match="no namespace 'Portal'"):
+        build([page], tmp_path / "p.kb", BuildOptions(wiki=WikiOptions(("Portal",))))

@@ -37,7 +37,7 @@ def staged(path, rows=ROWS, *, skip: bool = False, limit: int | None = None):
         write_articles(path / "rows.jsonl", rows), format="articles", on_error="skip" if skip else "stop"
     )
     stager = Stager(path / "parts", texts=True, limit=limit, processes=1, progress=ignore_progress, total=source.size)
-    return pieces_of(path / "parts", [stager.stage(source, 0)], [source.path])
+    return pieces_of(path / "parts", [stager.stage(source, 0)], [source])
 
 
 def taken_in(store, path, rows=ROWS, *, skip: bool = False, limit: int | None = None, extras=()):
@@ -54,15 +54,15 @@ def test_everything_is_read_in_parts(store, tmp_path):
 
 
 def test_storing_goes_on_after_the_last_part_that_was_committed(store, tmp_path, monkeypatch):
-    real, calls = module.write_rows, []
+    real, calls = module.JsonLines, []
 
-    def fail_at_the_third(rows, path) -> None:
+    def fail_at_the_third(path):
         calls.append(path.parent.name)
         if len(calls) == 3:
             raise OSError(28, "No space left on device")
-        real(rows, path)
+        return real(path)
 
-    monkeypatch.setattr(module, "write_rows", fail_at_the_third)
+    monkeypatch.setattr(module, "JsonLines", fail_at_the_third)
     with pytest.raises(OSError, match="No space left"):
         taken_in(store, tmp_path)
     assert store.count() == 6

@@ -110,3 +110,10 @@ def test_a_script_needs_no_main_guard(tmp_path):
     script.write_text("import entlink\nprint(entlink.build(['rows.jsonl'], 'rows.kb').entities)\n", encoding="utf8")
     ran = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert (ran.returncode, ran.stdout) == (0, "8000\n"), ran.stderr
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_full_disk_is_told_with_its_place(tmp_path, processes):
+    with pytest.raises(OSError, match="No space left") as raised:
+        map_to_files(pool_tasks.fill_the_disk, tasks(3), tmp_path, processes=processes)
+    assert raised.value.filename.startswith(str(tmp_path))

@@ -22,8 +22,10 @@ def write_part(
             {"p": number, "r": record, "t": title, "w": wiki, "i": 100 * number + record}
             for record, title in enumerate(titles)
         ],
-        REDIRECTS: [{"title": title, "target": target} for title, target in redirects],
-        MEANINGS: [{"title": f"{name} (x)", "name": name, "targets": targets} for name, targets in meanings],
+        REDIRECTS: [{"w": wiki, "title": title, "target": target} for title, target in redirects],
+        MEANINGS: [
+            {"w": wiki, "title": f"{name} (x)", "name": name, "targets": targets} for name, targets in meanings
+        ],
         IDENTIFIERS: [
             {"wiki": of, "page": page, "scheme": scheme, "value": value} for of, page, scheme, value in identifiers
         ],
@@ -36,7 +38,11 @@ def write_part(
 
 def joined(folder: Path, *parts: Path) -> tuple[WikiTotals, list[Extra], dict[str, str]]:
     totals = join_names(parts, folder / "wiki", folder, memory="200MB")
-    return totals, list(read_extras(folder / "wiki")), dict(read_redirects(folder / "wiki"))
+    return (
+        totals,
+        list(read_extras(folder / "wiki", memory="200MB")),
+        dict(read_redirects(folder / "wiki", memory="200MB")),
+    )
 
 
 def test_a_redirect_names_the_page_it_leads_to(tmp_path):
@@ -100,7 +106,7 @@ def test_identifiers_come_by_the_number_of_the_page(tmp_path):
     identifiers = [
         ("enwiki", 1, "wikidata", "Q2"),
         ("enwiki", 7, "wikidata", "Q9"),
-        ("enwiki", 1, "disambiguation", ""),
+        ("enwiki", 1, "is_redirect", ""),
     ]
     part = write_part(tmp_path, 0, titles=["Ant", "Bee"], identifiers=identifiers)
     assert joined(tmp_path, part)[1] == [Extra(0, 1, EXTERNAL, "wikidata", "Q2")]
@@ -152,3 +158,11 @@ def test_redirects_are_followed_as_step_by_step(tmp_path_factory, redirects):
     ends = {title: followed(redirects, title) for title in redirects}
     assert found == {title: end for title, end in ends.items() if end is not None}
     assert totals.loops == sum(end is None for end in ends.values())
+
+
+def test_each_wiki_has_its_own_titles(tmp_path):
+    english = write_part(tmp_path, 0, titles=["Talk"], redirects=[("Chat", "Talk")], meanings=[("Cats", ["Chat"])])
+    french = write_part(tmp_path, 1, titles=["Chat"], wiki="frwiki")
+    totals, extras, redirects = joined(tmp_path, english, french)
+    assert [(extra.part, extra.value) for extra in extras] == [(0, "Cats"), (0, "Chat")]
+    assert (redirects, totals) == ({"Chat": "Talk"}, WikiTotals(redirects=1, meanings=1))

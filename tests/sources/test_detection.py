@@ -64,7 +64,7 @@ def test_columns_make_it_a_table(write):
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    [("a.doc", "words"), ("a", ""), ("a.xml", "<feed>\n</feed>"), ("a.bin", b"\xff\xfe\x00")],
+    [("a.doc", "words"), ("a.xml", "<feed>\n</feed>"), ("a.bin", b"\xff\xfe\x00")],
 )
 def test_unknown_format_lists_the_known_ones(write, name, content):
     path = write(name, content)
@@ -165,3 +165,11 @@ def test_import_is_cheap():
     code = f"import sys, entlink.sources; print(sorted({heavy} & set(sys.modules)))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"), [("", "the file is empty"), ("<!doctype html>\n<HTML>", "a web page")]
+)
+def test_a_download_that_went_wrong_is_told_so(write, content, problem):
+    with pytest.raises(SourceError, match=f"{problem}.*etch it again"):
+        open_source(write("a.xml", content))

@@ -24,6 +24,7 @@ from entlink.errors import EntlinkError, InputError
 Progress = Callable[[str, float, float], None]  # what is being done, done so far, total
 DEFAULT_MEMORY = "2GB"
 _FETCH = 20_000
+_PATTERN = re.compile(r"[*?\[]")
 
 
 class Task(NamedTuple):
@@ -141,7 +142,12 @@ def _reap(running: set[Future[Path]], done: Callable[[Path], None]) -> set[Futur
 
 def _run(function: Callable[..., None], arguments: tuple[Any, ...], path: Path) -> Path:
     partial = path.with_name(f"{path.name}.partial")
-    function(*arguments, partial)
+    try:
+        function(*arguments, partial)
+    except OSError as problem:
+        if problem.filename is None:  # a write to a full disk does not say where
+            problem.filename = str(partial)
+        raise
     return partial.replace(path)
 
 
@@ -190,9 +196,25 @@ def literal(path: Path | str) -> str:
     return "'" + str(path).replace("'", "''") + "'"
 
 
-def literals(paths: Iterable[Path | str]) -> str:
-    """Several paths as an SQL list."""
-    return f"[{', '.join(literal(path) for path in paths)}]"
+def parquet_rows(*paths: Path) -> str:
+    """The rows of Parquet files, for a FROM."""
+    return f"read_parquet({_files(paths)}, hive_partitioning = false)"
+
+
+def json_rows(paths: Iterable[Path], columns: str) -> str:
+    """A query for the rows of files of JSON lines, of which none need be there; `columns` as `{name: 'TYPE', …}`."""
+    files = [path for path in paths if path.exists() and path.stat().st_size]
+    if files:
+        options = f"columns = {columns}, format = 'newline_delimited', hive_partitioning = false"
+        return f"SELECT * FROM read_json({_files(files)}, {options})"
+    fields = (field.replace("'", "").split(": ") for field in columns.strip("{}").split(", "))
+    return f"SELECT {', '.join(f'NULL::{type} AS {name}' for name, type in fields)} WHERE false"
+
+
+def _files(paths: Iterable[Path]) -> str:
+    """Files as an SQL list, what would be taken for a pattern in their names spelt out."""
+    plain = (literal(_PATTERN.sub(r"[\g<0>]", str(path))) for path in paths)
+    return f"[{', '.join(plain)}]"
 
 
 def copy_to_parquet(connection: duckdb.DuckDBPyConnection, query: str, path: Path) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 import marisa_trie
 import msgspec
 
-from entlink.engine.local import Task, fetched, literal, literals, map_to_files, share_of, sql
+from entlink.engine.local import Task, fetched, json_rows, literal, map_to_files, number, parquet_rows, share_of, sql
 from entlink.kb.alias_index import LENGTH_LIMIT
 from entlink.kb.staging import BUCKETS, COLUMNS, UNLINKED
 
@@ -28,20 +28,18 @@ MAX_POSTINGS = 5_000  # entities one form may mean; the least linked are left ou
 
 def partition(staged: list[Path], folder: Path, *, memory: str) -> int:
     """Turn staged JSON lines into Parquet files by bucket; returns how many keys there are."""
-    files = [str(path) for path in staged if path.stat().st_size]
+    files = [path for path in staged if path.stat().st_size]
     shutil.rmtree(folder, ignore_errors=True)  # a killed run may have left other file names
     folder.mkdir(parents=True)
     if not files:
         return 0
     with sql(folder.parent, memory=memory) as connection:
         connection.execute(
-            f"COPY (SELECT * FROM read_json({literals(files)}, columns={COLUMNS}, format='newline_delimited')) "
+            f"COPY ({json_rows(files, COLUMNS)}) "
             f"TO {literal(folder)} (FORMAT parquet, PARTITION_BY (b), OVERWRITE_OR_IGNORE)"
         )
-        counted = connection.execute(
-            f"SELECT count(DISTINCT k) FROM read_parquet({literal(folder / '*' / '*.parquet')})"
-        ).fetchone()
-    return int(counted[0]) if counted else 0
+        written = parquet_rows(*sorted(folder.glob("*/*.parquet")))
+        return number(connection, f"SELECT count(DISTINCT k) FROM {written}")
 
 
 def shards_for(keys: int) -> int:
@@ -114,13 +112,13 @@ def _forms(rows: Iterable[tuple[Any, ...]]) -> list[tuple[str, int, list[int]]]:
 def _rows(partitions: Path, shard: int, shards: int, query: str, memory: str) -> Iterator[tuple[Any, ...]]:
     """Rows of a query over the buckets of one shard, streamed."""
     files = [
-        str(path)
+        path
         for bucket in range(shard, BUCKETS, shards)
         for path in sorted(partitions.glob(f"*/b={bucket}/*.parquet"))
     ]
     if not files:
         return
     with sql(partitions.parent / f"shard-{shard}", memory=memory) as connection:
-        connection.execute(f"CREATE TEMP VIEW rows AS SELECT * FROM read_parquet({literals(files)})")
+        connection.execute(f"CREATE TEMP VIEW rows AS SELECT * FROM {parquet_rows(*files)}")
         connection.execute(query)
         yield from fetched(connection)

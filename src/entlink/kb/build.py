@@ -13,7 +13,7 @@ import msgspec
 
 from entlink.engine.local import Progress, ignore_progress
 from entlink.errors import ExistsError, InputError
-from entlink.kb.building import TABLES, Building, BuildOptions
+from entlink.kb.building import EXPORT, TABLES, Building, BuildOptions
 from entlink.kb.manifest import Manifest
 from entlink.kb.store import DATABASE, REPLACED, Store
 from entlink.kb.writing import create_store, write_lock, write_whole
@@ -37,6 +37,7 @@ class _Plan(msgspec.Struct, frozen=True):
     count_text: bool
     limit: int | None
     wiki: WikiOptions
+    rules: str
 
 
 def build(
@@ -83,8 +84,23 @@ def _open_all(sources: Sequence[str | Path], options: BuildOptions) -> list[Sour
     opened = [_open(source, options) for source in sources]
     if opened and all(source.format == TABLES for source in opened):
         titles_only = msgspec.structs.replace(options.wiki, titles_only=True)
-        return [_open(source, msgspec.structs.replace(options, wiki=titles_only)) for source in sources]
+        tables = [_open(source, msgspec.structs.replace(options, wiki=titles_only)) for source in sources]
+        return sorted(tables, key=lambda source: "-page.sql" in source.path.name)  # a limit is for its rows alone
+    _check_wikis(opened)
     return sorted(opened, key=lambda source: source.format != TABLES)
+
+
+def _check_wikis(sources: Sequence[Source]) -> None:
+    """The numbers of pages in a table mean nothing to the export of another wiki."""
+    exports = {source.wiki: source.path for source in sources if source.format == EXPORT}
+    tables = {source.wiki: source.path for source in sources if source.format == TABLES}
+    if exports.keys() >= tables.keys() or (len(exports) == len(tables) == 1 and "" in (*exports, *tables)):
+        return
+    wiki, table = next((wiki, path) for wiki, path in tables.items() if wiki not in exports)
+    raise InputError(
+        f"{table} is a table of the wiki {wiki or 'with no name'}, and the exports are of "
+        f"{', '.join(str(name or 'a wiki with no name') for name in exports) or 'none'}. Give each wiki's own tables"
+    )
 
 
 def _open(source: str | Path, options: BuildOptions) -> Source:
@@ -96,7 +112,7 @@ def _open(source: str | Path, options: BuildOptions) -> Source:
         columns=options.columns or None,
         on_error=options.on_error,
         language=options.language,
-        wiki=options.wiki,
+        wiki=msgspec.structs.replace(options.wiki, links_only=not options.count_text),
     )
 
 
@@ -112,6 +128,7 @@ def _plan(sources: Sequence[Source], options: BuildOptions) -> _Plan:
         options.count_text,
         options.limit,
         options.wiki,
+        options.wiki.rules_checksum(),
     )
 
 

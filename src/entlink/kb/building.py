@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -25,7 +26,8 @@ from entlink.version import __version__
 
 FIRST_INDEX = "index-1"
 WIKI = "wiki"
-TABLES = "mediawiki-sql"
+_AMBIGUOUS = "that only tell what a name may mean"
+EXPORT, TABLES = "mediawiki", "mediawiki-sql"
 Totals = TypeVar("Totals", LinkTotals, WikiTotals)
 
 
@@ -58,7 +60,7 @@ class Building:
         """All steps, from the sources to a finished store."""
         store = self._store
         staged = self._stage()
-        pieces = pieces_of(self._staging / "parts", staged, [source.path for source in self._sources])
+        pieces = pieces_of(self._staging / "parts", staged, self._sources)
         parts = [piece.folder for piece in pieces]
         wiki = self._join_names(parts)
         self._read = self._ingest(pieces)
@@ -86,7 +88,7 @@ class Building:
         )
         staged: list[StagedSource] = []
         for number, source in enumerate(self._sources):
-            if source.format != TABLES and source.wiki is not None:
+            if source.format == EXPORT:
                 self._note_disambiguations(source, [folder / name for each in staged for name in each.parts])
             staged.append(stager.stage(source, number))
         return staged
@@ -96,7 +98,10 @@ class Building:
         folder = self._staging / "disambiguations"
         if tables and not folder.exists():
             partial = folder.with_name("disambiguations.partial")
-            list_disambiguations(tables, partial, self._staging, memory=self._options.memory)
+            shutil.rmtree(partial, ignore_errors=True)
+            wikis = {each.wiki for each in self._sources if each.format == EXPORT}
+            only = next(iter(wikis)) if len(wikis) == 1 else None
+            list_disambiguations(tables, partial, self._staging, only, memory=self._options.memory)
             partial.rename(folder)
         if tables:
             source.note_disambiguations(folder)
@@ -120,11 +125,11 @@ class Building:
             skip=options.on_error == "skip",
             limit=options.limit,
             by_wikidata=options.wiki.ids == "wikidata",
-            extras=read_extras(wiki) if is_wiki else iter(()),
+            extras=read_extras(wiki, memory=options.memory) if is_wiki else iter(()),
         )
         read = ingestion.run(pieces, self._progress)
         if is_wiki:
-            insert_redirects(self._store, read_redirects(wiki))
+            insert_redirects(self._store, read_redirects(wiki, memory=options.memory))
         return read
 
     def _count_links(self, parts: Sequence[Path]) -> LinkTotals:
@@ -182,6 +187,7 @@ class Building:
 
     def _card(self, number: int, staged: StagedSource) -> SourceCard:
         source, read = self._sources[number], self._read
+        ambiguous = read.disambiguations.get(number, 0)
         return SourceCard(
             source.path.name,
             source.format,
@@ -189,5 +195,5 @@ class Building:
             checksum(source.path) if source.path.is_file() else "",
             read.read.get(number, 0),
             staged.skipped + read.doubles.get(number, 0),
-            staged.left_out,
+            staged.left_out | ({_AMBIGUOUS: ambiguous} if ambiguous else {}),
         )

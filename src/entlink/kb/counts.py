@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 import msgspec
 
-from entlink.engine.local import copy_to_parquet, fetched, literal, literals, number, sql
+from entlink.engine.local import copy_to_parquet, fetched, json_rows, number, parquet_rows, sql
 from entlink.kb.ingest import KEYS
 from entlink.kb.names import NameSource
 from entlink.kb.parts import LINKS, TITLES
@@ -22,7 +22,7 @@ from entlink.kb.staging import COLUMNS, UNLINKED, Row, row, write_rows
 from entlink.kb.store import Store
 
 BASE = "base"
-_LINKS = "{p: 'BIGINT', r: 'BIGINT', f: 'VARCHAR', t: 'VARCHAR', n: 'BIGINT', u: 'BOOLEAN'}"
+_LINKS = "{p: 'BIGINT', r: 'BIGINT', f: 'VARCHAR', t: 'VARCHAR', n: 'BIGINT', w: 'VARCHAR'}"
 _STORED = "{p: 'BIGINT', r: 'BIGINT', e: 'BIGINT'}"
 _TITLES = "{p: 'BIGINT', r: 'BIGINT', t: 'VARCHAR', w: 'VARCHAR', i: 'BIGINT'}"
 
@@ -47,7 +47,7 @@ class _Resolved(msgspec.Struct):
 def write_link_counts(store: Store, parts: Sequence[Path], redirects: Path, work: Path, *, memory: str) -> LinkTotals:
     """Resolve the staged links' ends and write `anchors.parquet` and `graph.parquet`.
 
-    A link of a wiki names a title, by way of `redirects` where that file is; any other may name an id as well.
+    A link of a wiki names a title of it, by way of `redirects` where that file is; any other may name an id as well.
     """
     folder = store.folder / "counts" / BASE
     folder.mkdir(parents=True, exist_ok=True)
@@ -57,19 +57,17 @@ def write_link_counts(store: Store, parts: Sequence[Path], redirects: Path, work
         _view(connection, "titles", _TITLES, [part / TITLES for part in parts])
         # A page that did not go into the store, such as a double, has no links either.
         connection.execute(
-            "CREATE TABLE links AS SELECT stored.e AS o, f, t, n, u FROM staged_links JOIN stored USING (p, r)"
+            "CREATE TABLE links AS SELECT stored.e AS o, f, t, n, w FROM staged_links JOIN stored USING (p, r)"
         )
         _resolve(connection, store, redirects, work / "resolved.jsonl")
         copy_to_parquet(
             connection,
-            "SELECT f AS surface, e AS entity, sum(n)::BIGINT AS count FROM links JOIN resolved USING (t, u) "
-            "GROUP BY f, e ORDER BY f, e",
+            "SELECT f AS surface, e AS entity, sum(n)::BIGINT AS count FROM targeted GROUP BY f, e ORDER BY f, e",
             folder / "anchors.parquet",
         )
         copy_to_parquet(
             connection,
-            "SELECT o AS origin, e AS target, sum(n)::BIGINT AS count FROM links JOIN resolved USING (t, u) "
-            "GROUP BY o, e ORDER BY o, e",
+            "SELECT o AS origin, e AS target, sum(n)::BIGINT AS count FROM targeted GROUP BY o, e ORDER BY o, e",
             folder / "graph.parquet",
         )
         totals = read_totals(connection, folder, 0)
@@ -78,32 +76,27 @@ def write_link_counts(store: Store, parts: Sequence[Path], redirects: Path, work
 
 
 def _view(connection: duckdb.DuckDBPyConnection, name: str, columns: str, paths: Sequence[Path]) -> None:
-    """JSON lines as a view; with no files one without rows."""
-    files = [path for path in paths if path.exists() and path.stat().st_size]
-    fields = columns.strip("{}").split(", ")
-    empty = ", ".join("NULL::{1} AS {0}".format(*field.replace("'", "").split(": ")) for field in fields)
-    source = f"read_json({literals(files)}, columns={columns}, format='newline_delimited')"
-    query = f"SELECT * FROM {source}" if files else f"SELECT {empty} WHERE false"
-    connection.execute(f"CREATE TEMP VIEW {name} AS {query}")
+    connection.execute(f"CREATE TEMP VIEW {name} AS {json_rows(paths, columns)}")
 
 
 def _resolve(connection: duckdb.DuckDBPyConnection, store: Store, redirects: Path, path: Path) -> None:
-    """A table from everything that links name to the key of its entity."""
-    redirected = f"SELECT source, target FROM read_parquet({literal(redirects)})" if redirects.exists() else ""
+    """A table from everything that links name, a title of a wiki or else anything, to the key of its entity."""
     connection.execute(
-        "CREATE TEMP TABLE titled AS SELECT t, min(e) AS e FROM titles JOIN stored USING (p, r) GROUP BY t"
+        "CREATE TEMP TABLE titled AS SELECT w, t, min(e) AS e FROM titles JOIN stored USING (p, r) GROUP BY w, t"
     )
-    if redirected:
+    if redirects.exists():
         connection.execute(
-            f"INSERT INTO titled SELECT source, e FROM ({redirected}) JOIN titled ON t = target "
-            "WHERE source NOT IN (SELECT t FROM titled)"
+            f"INSERT INTO titled SELECT r.w, r.source, e FROM {parquet_rows(redirects)} r "
+            "JOIN titled ON titled.w = r.w AND t = r.target WHERE (r.w, r.source) NOT IN (SELECT w, t FROM titled)"
         )
     ids = connection.cursor()
-    ids.execute("SELECT DISTINCT t FROM links WHERE NOT u")
+    ids.execute("SELECT DISTINCT t FROM links WHERE w IS NULL")
     write_rows(_resolutions(ids, store), path)
     _view(connection, "found", "{t: 'VARCHAR', e: 'BIGINT'}", [path])
     connection.execute(
-        "CREATE TEMP TABLE resolved AS SELECT t, true AS u, e FROM titled UNION ALL SELECT t, false, e FROM found"
+        "CREATE TEMP TABLE targeted AS SELECT f, o, n, e FROM links JOIN titled ON links.w = titled.w "
+        "AND links.t = titled.t UNION ALL SELECT f, o, n, e FROM links JOIN found ON links.t = found.t "
+        "WHERE links.w IS NULL"
     )
 
 
@@ -116,9 +109,9 @@ def _resolutions(ids: duckdb.DuckDBPyConnection, store: Store) -> Iterator[_Reso
 
 def read_totals(connection: duckdb.DuckDBPyConnection, folder: Path, unresolved: int) -> LinkTotals:
     """Add up `anchors.parquet`."""
-    anchors = literal(folder / "anchors.parquet")
-    pairs = number(connection, f"SELECT count(*) FROM read_parquet({anchors})")
-    resolved = number(connection, f"SELECT coalesce(sum(count), 0) FROM read_parquet({anchors})")
+    anchors = parquet_rows(folder / "anchors.parquet")
+    pairs = number(connection, f"SELECT count(*) FROM {anchors}")
+    resolved = number(connection, f"SELECT coalesce(sum(count), 0) FROM {anchors}")
     return LinkTotals(resolved, unresolved, pairs)
 
 
@@ -130,8 +123,7 @@ def write_occurrences(staged: list[Path], folder: Path, work: Path, *, memory: s
     with sql(work, memory=memory) as connection:
         copy_to_parquet(
             connection,
-            "SELECT f AS surface, sum(n)::BIGINT AS count FROM "
-            f"read_json({literals(files)}, columns={COLUMNS}, format='newline_delimited') GROUP BY f ORDER BY f",
+            f"SELECT f AS surface, sum(n)::BIGINT AS count FROM ({json_rows(files, COLUMNS)}) GROUP BY f ORDER BY f",
             folder / "occurrences.parquet",
         )
 
@@ -152,5 +144,5 @@ def _read(path: Path, columns: str) -> Iterator[tuple[Any, ...]]:
     if not path.exists():
         return
     with sql() as connection:
-        connection.execute(f"SELECT {columns} FROM read_parquet({literal(path)})")
+        connection.execute(f"SELECT {columns} FROM {parquet_rows(path)}")
         yield from fetched(connection)

@@ -15,7 +15,8 @@ from entlink.engine.local import (
     copy_to_parquet,
     default_processes,
     ignore_progress,
-    literal,
+    json_rows,
+    parquet_rows,
     sql,
 )
 from entlink.errors import InputError
@@ -43,6 +44,7 @@ from entlink.version import __version__
 
 Conflict = Literal["error", "first", "last"]
 _EVERY = 20_000
+_MOVED = "{k: 'BIGINT', old: 'BIGINT', new: 'BIGINT'}"
 
 
 class _Moved(msgspec.Struct):
@@ -202,10 +204,7 @@ def _merge_counts(work: Path, stores: Sequence[Store], staging: Path, memory: st
     folder = work / "counts" / BASE
     folder.mkdir(parents=True)
     with sql(staging, memory=memory) as connection:
-        connection.execute(
-            f"CREATE TABLE moved AS SELECT * FROM read_json({literal(staging / 'moved.jsonl')}, "
-            "columns={k: 'BIGINT', old: 'BIGINT', new: 'BIGINT'}, format='newline_delimited')"
-        )
+        connection.execute(f"CREATE TABLE moved AS {json_rows([staging / 'moved.jsonl'], _MOVED)}")
         anchors = _union(stores, "anchors", "surface, entity, count")
         copy_to_parquet(
             connection,
@@ -236,7 +235,7 @@ def _union(stores: Sequence[Store], table: str, columns: str) -> str:
     """One query over the same counts of every knowledge base, with its number as `k`."""
     paths = [(k, store.folder / "counts" / BASE / f"{table}.parquet") for k, store in enumerate(stores)]
     return " UNION ALL ".join(
-        f"SELECT {k} AS k, {columns} FROM read_parquet({literal(path)})" for k, path in paths if path.exists()
+        f"SELECT {k} AS k, {columns} FROM {parquet_rows(path)}" for k, path in paths if path.exists()
     )
 
 

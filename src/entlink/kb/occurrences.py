@@ -30,7 +30,10 @@ def count_occurrences(
         progress("counting names in texts", counted[0], len(parts))
 
     tasks = [Task(f"{part.name}.jsonl", (part, index, shards)) for part in parts]
-    return map_to_files(count_part, tasks, work, processes=processes, done=done)
+    try:
+        return map_to_files(count_part, tasks, work, processes=processes, done=done)
+    finally:
+        _counter.cache_clear()  # what this process learned is of no more use
 
 
 def count_part(part: Path, index: Path, shards: int, path: Path) -> None:
@@ -38,7 +41,7 @@ def count_part(part: Path, index: Path, shards: int, path: Path) -> None:
     stamp = (index / "keys-00.trie").stat()
     counter = _counter(index, shards, stamp.st_ino, stamp.st_mtime_ns)
     counted: Counter[str] = Counter()
-    stored = _stored_records(part)
+    stored = _stored_records(part) if (part / TEXTS).stat().st_size else set()
     for texts in read_frames(part / TEXTS, StagedText):
         counted.update(counter.count(BARRIER.join(text.text for text in texts if text.record in stored)))
     tidied: Counter[str] = Counter()

@@ -16,7 +16,6 @@ import shutil
 from collections import Counter
 from pathlib import Path
 from types import TracebackType
-from typing import IO
 
 import msgspec
 
@@ -24,6 +23,7 @@ from entlink.documents import Entity
 from entlink.kb.counting import BARRIER, outside_links
 from entlink.kb.frames import FrameWriter
 from entlink.kb.names import LONGEST_NAME, tidy
+from entlink.kb.staging import JsonLines
 from entlink.sources import Item, Ledger, Meanings, OnError, Page, Part, Redirect
 
 PAGES, TEXTS, LINKS, CARD = "pages.bin", "texts.bin", "links.jsonl", "card.json"
@@ -31,7 +31,6 @@ TITLES, REDIRECTS, MEANINGS, IDENTIFIERS = "titles.jsonl", "redirects.jsonl", "m
 PAGE_SCHEME = "page"  # of the number a wiki gives its page
 _PAGES_A_FRAME = 1_000
 _CHARACTERS_A_FRAME = 2_000_000
-_BUFFER = 1 << 18
 
 
 class StagedPage(msgspec.Struct, array_like=True):
@@ -51,14 +50,14 @@ class StagedText(msgspec.Struct, array_like=True):
 
 
 class StagedLink(msgspec.Struct):
-    """How often page `r` of part `p` links a surface to a target, which `u` says is a title and nothing else."""
+    """How often page `r` of part `p` links a surface to a target: a title of the wiki `w`, anything if it is null."""
 
     p: int
     r: int
     f: str
     t: str
     n: int
-    u: bool
+    w: str | None
 
 
 class StagedTitle(msgspec.Struct):
@@ -71,10 +70,28 @@ class StagedTitle(msgspec.Struct):
     i: int
 
 
+class StagedRedirect(msgspec.Struct):
+    """A redirect of the wiki `w`."""
+
+    w: str
+    title: str
+    target: str
+
+
+class StagedMeanings(msgspec.Struct):
+    """A disambiguation page of the wiki `w`."""
+
+    w: str
+    title: str
+    name: str
+    targets: tuple[str, ...]
+
+
 class PartCard(msgspec.Struct):
-    """What a part held."""
+    """What a part held: pages, of which `current` are no past versions, and what was left out."""
 
     pages: int = 0
+    current: int = 0
     skipped: int = 0
     problems: list[str] = []
     left_out: dict[str, int] = {}
@@ -111,7 +128,7 @@ class _Stager:
         self._current_title = ""
         self._pages: FrameWriter[StagedPage] = FrameWriter(folder / PAGES, _PAGES_A_FRAME)
         self._texts: FrameWriter[StagedText] = FrameWriter(folder / TEXTS, _CHARACTERS_A_FRAME, pack=plan.pack)
-        self._lines: dict[str, _Lines] = {LINKS: _Lines(folder / LINKS)}
+        self._lines: dict[str, JsonLines] = {LINKS: JsonLines(folder / LINKS)}
 
     def __enter__(self) -> _Stager:
         return self
@@ -128,20 +145,21 @@ class _Stager:
         if isinstance(item, Page):
             self._take_page(item)
         elif isinstance(item, Redirect):
-            self._add(REDIRECTS, item)
+            self._add(REDIRECTS, StagedRedirect(self._plan.wiki or "", item.title, item.target))
         elif isinstance(item, Meanings):
-            self._add(MEANINGS, item)
+            self._add(MEANINGS, StagedMeanings(self._plan.wiki or "", item.title, item.name, item.targets))
         else:
             self._add(IDENTIFIERS, item)
 
     def _add(self, name: str, record: object) -> None:
         if name not in self._lines:
-            self._lines[name] = _Lines(self._folder / name)
+            self._lines[name] = JsonLines(self._folder / name)
         self._lines[name].add(record)
 
     def _take_page(self, page: Page) -> None:
         record, plan = self.card.pages, self._plan
         self.card.pages += 1
+        self.card.current += page.valid_to is None
         texts = self._take_text(record, page) if plan.texts else 0
         self._pages.add(StagedPage(page.entity, page.valid_from, page.valid_to, texts))
         if plan.wiki is not None:
@@ -151,7 +169,7 @@ class _Stager:
             self._add(TITLES, StagedTitle(self._number, record, self._current_title, plan.wiki, number))
         links = self._lines[LINKS]
         for (surface, target), count in _links(page).items():
-            links.add(StagedLink(self._number, record, surface, target, count, plan.wiki is not None))
+            links.add(StagedLink(self._number, record, surface, target, count, plan.wiki))
 
     def _take_text(self, record: int, page: Page) -> int:
         if not page.paragraphs:
@@ -171,7 +189,7 @@ class _Stager:
 
 def _links(page: Page) -> Counter[tuple[str, str]]:
     """How often each surface links to each target; surfaces of nothing, or longer than any name, do not count."""
-    counted: Counter[tuple[str, str]] = Counter()
+    counted = Counter(page.counted)
     for paragraph in page.paragraphs:
         for anchor in paragraph.links:
             counted[paragraph.text[anchor.start : anchor.end], anchor.target] += 1
@@ -181,27 +199,6 @@ def _links(page: Page) -> Counter[tuple[str, str]]:
         if 0 < len(surface) <= LONGEST_NAME:
             tidied[surface, target] += count
     return tidied
-
-
-class _Lines:
-    """A file of JSON lines that is written a buffer at a time."""
-
-    def __init__(self, path: Path) -> None:
-        self._file: IO[bytes] = path.open("wb")
-        self._encoder = msgspec.json.Encoder()
-        self._buffer, self._line = bytearray(), bytearray()
-
-    def add(self, record: object) -> None:
-        self._encoder.encode_into(record, self._line)
-        self._buffer += self._line
-        self._buffer += b"\n"
-        if len(self._buffer) > _BUFFER:
-            self._file.write(self._buffer)
-            self._buffer.clear()
-
-    def close(self) -> None:
-        self._file.write(self._buffer)
-        self._file.close()
 
 
 def read_card(folder: Path) -> PartCard:

@@ -51,7 +51,7 @@ def _counted(kb: KnowledgeBase, surface: str, id: str) -> NameCount | None:
 
 def _linked_by(kb: KnowledgeBase, id: str) -> Iterator[str]:
     """The surfaces that the texts link to the entity with, most frequent first."""
-    from entlink.engine.local import literal, sql
+    from entlink.engine.local import parquet_rows, sql
 
     anchors = kb.folder / "counts" / BASE / "anchors.parquet"
     if not kb.has_links or not anchors.exists():
@@ -63,7 +63,7 @@ def _linked_by(kb: KnowledgeBase, id: str) -> Iterator[str]:
         store.close()
     with sql() as connection:
         rows = connection.execute(
-            f"SELECT surface FROM read_parquet({literal(anchors)}) WHERE entity = ? "
+            f"SELECT surface FROM {parquet_rows(anchors)} WHERE entity = ? "
             f"ORDER BY count DESC, surface LIMIT {_MOST_NAMES}",
             [key],
         ).fetchall()

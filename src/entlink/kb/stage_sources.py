@@ -25,12 +25,14 @@ class StagedSource(msgspec.Struct):
 
     parts: list[str] = []
     pages: list[int] = []
+    current: int = 0
     skipped: int = 0
     problems: list[str] = []
     left_out: dict[str, int] = {}
 
     def add(self, card: PartCard) -> None:
         """Add up what a part left out."""
+        self.current += card.current
         self.skipped += card.skipped
         self.problems += card.problems[: PROBLEMS_KEPT - len(self.problems)]
         for reason, count in card.left_out.items():
@@ -62,7 +64,7 @@ class Stager:
         self._parts += len(staged.parts)
         self._before += source.size
         if self._left is not None:
-            self._left = max(0, self._left - sum(staged.pages))
+            self._left = max(0, self._left - staged.current)
         self._progress("reading", self._before, self._total)
         return staged
 
@@ -90,13 +92,13 @@ class Stager:
     def _tasks(
         self, source: Source, plan: StagingPlan, sizes: dict[str, int], has_enough: Callable[[], bool]
     ) -> Iterator[Task]:
-        start = 0
-        for number, part in enumerate(source.parts(), self._parts):
-            if has_enough():
-                return
+        start, number, parts = 0, self._parts, source.parts()
+        # Nothing beyond the limit is read, so that what is bad there is nobody's concern.
+        while not has_enough() and (part := next(parts, None)) is not None:
             name = f"part-{number:06}"
             sizes[name], start = part.end - start, part.end
             yield Task(name, (part, number, plan))
+            number += 1
 
     def _has_enough(self, cards: dict[str, PartCard]) -> bool:
         """Whether the parts done so far, up to the first gap, hold as many pages as are wanted."""
@@ -104,14 +106,14 @@ class Stager:
             return False
         pages, number = 0, self._parts
         while pages < self._left and (card := cards.get(f"part-{number:06}")):
-            pages, number = pages + card.pages, number + 1
+            pages, number = pages + card.current, number + 1
         return pages >= self._left
 
     def _summary(self, source: Source, parts: Sequence[tuple[str, PartCard]]) -> StagedSource:
         """Parts beyond the limit, which some other process had begun, are not taken."""
         staged = StagedSource()
         for name, card in parts:
-            if self._left is not None and sum(staged.pages) >= self._left:
+            if self._left is not None and staged.current >= self._left:
                 break
             staged.parts.append(name)
             staged.pages.append(card.pages)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
+from typing import IO
 
 import msgspec
 
@@ -15,6 +17,7 @@ from entlink.kb.store import Store
 BUCKETS = 64
 COLUMNS = "{b: 'UTINYINT', k: 'VARCHAR', f: 'VARCHAR', e: 'BIGINT', n: 'BIGINT', s: 'UTINYINT'}"
 UNLINKED = -1  # the "entity" of a row that says how often a surface stands in the texts unlinked
+_BUFFER = 1 << 19
 _encoder = msgspec.json.Encoder()
 
 
@@ -34,19 +37,32 @@ def row(form: str, entity: int, count: int, sources: int) -> Row:
     return Row(zlib.crc32(first_token(key).encode()) % BUCKETS, key, form, entity, count, sources)
 
 
+class JsonLines:
+    """A file of JSON lines that is written a buffer at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self._file: IO[bytes] = path.open("wb")
+        self._buffer, self._line = bytearray(), bytearray()
+
+    def add(self, record: object) -> None:
+        """Write one line."""
+        _encoder.encode_into(record, self._line)
+        self._buffer += self._line
+        self._buffer += b"\n"
+        if len(self._buffer) > _BUFFER:
+            self._file.write(self._buffer)
+            self._buffer.clear()
+
+    def close(self) -> None:
+        self._file.write(self._buffer)
+        self._file.close()
+
+
 def write_rows(rows: Iterable[object], path: Path) -> None:
-    """Write records as JSON lines, a few thousand at a time."""
-    buffer = bytearray()
-    line = bytearray()
-    with path.open("wb") as file:
+    """Write records as JSON lines."""
+    with closing(JsonLines(path)) as lines:
         for record in rows:
-            _encoder.encode_into(record, line)
-            line += b"\n"
-            buffer += line
-            if len(buffer) > 1 << 20:
-                file.write(buffer)
-                buffer.clear()
-        file.write(buffer)
+            lines.add(record)
 
 
 def stage_names(folder: Path, first: int, last: int, path: Path) -> None:

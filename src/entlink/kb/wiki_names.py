@@ -15,16 +15,17 @@ from typing import Literal
 import duckdb
 import msgspec
 
-from entlink.engine.local import copy_to_parquet, fetched, literal, literals, number, sql
+from entlink.engine.local import copy_to_parquet, fetched, json_rows, number, parquet_rows, sql
 from entlink.kb.manifest import WikiTotals
 from entlink.kb.parts import IDENTIFIERS, MEANINGS, REDIRECTS, TITLES
+from entlink.sources import numbers_file
 
 EXTRAS, FINAL_REDIRECTS = "extras.parquet", "redirects.parquet"
 _DOUBLINGS = 10  # each follows twice as many redirects at once: a chain of a thousand is followed to its end
 _COLUMNS = {
     TITLES: "{p: 'BIGINT', r: 'BIGINT', t: 'VARCHAR', w: 'VARCHAR', i: 'BIGINT'}",
-    REDIRECTS: "{title: 'VARCHAR', target: 'VARCHAR'}",
-    MEANINGS: "{title: 'VARCHAR', name: 'VARCHAR', targets: 'VARCHAR[]'}",
+    REDIRECTS: "{w: 'VARCHAR', title: 'VARCHAR', target: 'VARCHAR'}",
+    MEANINGS: "{w: 'VARCHAR', title: 'VARCHAR', name: 'VARCHAR', targets: 'VARCHAR[]'}",
     IDENTIFIERS: "{wiki: 'VARCHAR', page: 'BIGINT', scheme: 'VARCHAR', value: 'VARCHAR'}",
 }
 ALIAS, EXTERNAL = 0, 1
@@ -42,27 +43,38 @@ class Extra(msgspec.Struct, array_like=True, frozen=True):
     value: str
 
 
-def list_disambiguations(parts: Sequence[Path], folder: Path, work: Path, *, memory: str) -> None:
-    """Write `WIKI.numbers`: the sorted numbers of the pages that the table page_props calls disambiguations."""
+def list_disambiguations(parts: Sequence[Path], folder: Path, work: Path, wiki: str | None, *, memory: str) -> None:
+    """Write the sorted numbers of the pages that the table page_props calls disambiguations, a file a wiki.
+
+    With a single export its name is given as `wiki`, whatever the tables call it.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     with sql(work, memory=memory) as connection:
         _load(connection, "identifiers", _COLUMNS[IDENTIFIERS], [part / IDENTIFIERS for part in parts])
+        name = "wiki" if wiki is None else "''"
         connection.execute(
-            f"SELECT DISTINCT wiki, page FROM identifiers WHERE scheme = '{DISAMBIGUATION}' ORDER BY wiki, page"
+            f"SELECT DISTINCT {name} AS name, page FROM identifiers WHERE scheme = '{DISAMBIGUATION}' "
+            "ORDER BY name, page"
         )
-        for wiki, rows in groupby(fetched(connection), itemgetter(0)):
-            (folder / f"{wiki}.numbers").write_bytes(array("q", (page for _, page in rows)).tobytes())
+        for found, rows in groupby(fetched(connection), itemgetter(0)):
+            file = folder / numbers_file(found if wiki is None else wiki)
+            file.write_bytes(array("q", (page for _, page in rows)).tobytes())
 
 
 def join_names(parts: Sequence[Path], folder: Path, work: Path, *, memory: str) -> WikiTotals:
-    """Write `extras.parquet` and `redirects.parquet`."""
+    """Write `extras.parquet` and `redirects.parquet`. Each wiki has its own titles and numbers."""
     folder.mkdir(parents=True, exist_ok=True)
     with sql(work, memory=memory) as connection:
         for name, columns in _COLUMNS.items():
             _load(connection, name.removesuffix(".jsonl"), columns, [part / name for part in parts])
+        if number(connection, "SELECT count(DISTINCT w) FROM titles") == 1:
+            # Of one wiki only, the tables need not tell whose they are.
+            connection.execute("UPDATE identifiers SET wiki = (SELECT min(w) FROM titles)")
         _follow_redirects(connection)
         _gather_extras(connection)
-        copy_to_parquet(connection, "SELECT source, target FROM final ORDER BY source", folder / FINAL_REDIRECTS)
+        copy_to_parquet(
+            connection, "SELECT w, source, target FROM final ORDER BY w, source", folder / FINAL_REDIRECTS
+        )
         copy_to_parquet(
             connection,
             "SELECT DISTINCT p, r, k, s, v FROM extras ORDER BY p, r, k, s, v",
@@ -71,67 +83,63 @@ def join_names(parts: Sequence[Path], folder: Path, work: Path, *, memory: str) 
         return _totals(connection)
 
 
-def _load(connection: duckdb.DuckDBPyConnection, table: str, columns: str, paths: list[Path]) -> None:
-    files = [path for path in paths if path.exists() and path.stat().st_size]
-    if files:
-        rows = f"read_json({literals(files)}, columns={columns}, format='newline_delimited')"
-        connection.execute(f"CREATE TEMP TABLE {table} AS SELECT * FROM {rows}")
-    else:
-        fields = columns.strip("{}").replace(":", "").replace("'", "")
-        connection.execute(f"CREATE TEMP TABLE {table} ({fields})")
+def _load(connection: duckdb.DuckDBPyConnection, table: str, columns: str, paths: Sequence[Path]) -> None:
+    connection.execute(f"CREATE TEMP TABLE {table} AS {json_rows(paths, columns)}")
 
 
 def _follow_redirects(connection: duckdb.DuckDBPyConnection) -> None:
     """`final`: every redirect with the title at the end of its chain; `rings`: those that never end."""
     connection.execute(
-        "CREATE TEMP TABLE given AS SELECT title AS source, min(target) AS target FROM "
-        f"(SELECT title, target FROM redirects UNION ALL {_TABLED_REDIRECTS}) "
-        "WHERE title NOT IN (SELECT t FROM titles) GROUP BY title"
+        "CREATE TEMP TABLE given AS SELECT w, title AS source, min(target) AS target FROM "
+        f"(SELECT w, title, target FROM redirects UNION ALL {_TABLED_REDIRECTS}) "
+        "WHERE (w, title) NOT IN (SELECT w, t FROM titles) GROUP BY w, title"
     )
     connection.execute("CREATE TEMP TABLE final AS SELECT * FROM given")
     for _ in range(_DOUBLINGS):
         connection.execute(
             "CREATE OR REPLACE TEMP TABLE final AS "
-            "SELECT a.source AS source, coalesce(b.target, a.target) AS target "
-            "FROM final a LEFT JOIN final b ON a.target = b.source"
+            "SELECT a.w AS w, a.source AS source, coalesce(b.target, a.target) AS target "
+            "FROM final a LEFT JOIN final b ON a.w = b.w AND a.target = b.source"
         )
-        if not number(connection, "SELECT count(*) FROM final WHERE target IN (SELECT source FROM final)"):
+        if not number(connection, f"SELECT count(*) FROM final WHERE {_GOES_ON}"):
             break
-    connection.execute("CREATE TEMP TABLE rings AS SELECT * FROM final WHERE target IN (SELECT source FROM final)")
-    connection.execute("DELETE FROM final WHERE source IN (SELECT source FROM rings)")
+    connection.execute(f"CREATE TEMP TABLE rings AS SELECT * FROM final WHERE {_GOES_ON}")
+    connection.execute("DELETE FROM final WHERE (w, source) IN (SELECT w, source FROM rings)")
 
 
+_GOES_ON = "(w, target) IN (SELECT w, source FROM final)"
 # Of the tables `page` and `redirect`: who redirects by number, with its title and its target's.
 _TABLED_REDIRECTS = (
-    "SELECT names.value AS title, targets.value AS target FROM identifiers targets JOIN identifiers names "
-    f"ON names.wiki = targets.wiki AND names.page = targets.page WHERE targets.scheme = '{REDIRECT}' "
-    f"AND names.scheme = '{TITLE}'"
+    "SELECT names.wiki AS w, names.value AS title, targets.value AS target FROM identifiers targets "
+    "JOIN identifiers names ON names.wiki = targets.wiki AND names.page = targets.page "
+    f"WHERE targets.scheme = '{REDIRECT}' AND names.scheme = '{TITLE}'"
 )
-_NO_IDENTIFIERS = ", ".join(f"'{scheme}'" for scheme in (IS_REDIRECT, REDIRECT, TITLE, DISAMBIGUATION))
+_NO_IDENTIFIERS = ", ".join(f"'{scheme}'" for scheme in (IS_REDIRECT, REDIRECT, TITLE))
 
 
 def _gather_extras(connection: duckdb.DuckDBPyConnection) -> None:
     """`extras`: part, record, kind, scheme and value of everything to be added to a page."""
-    wikis = number(connection, "SELECT count(DISTINCT w) FROM titles")
-    same_wiki = "wiki = w AND" if wikis > 1 else ""  # of one wiki only, the tables need not tell whose they are
     # What redirects to a disambiguation page is a name of whatever that page lists, too.
     connection.execute(
-        "CREATE TEMP TABLE pairs AS SELECT name, unnest(targets) AS target FROM meanings UNION ALL "
-        "SELECT source, unnest(targets) FROM final JOIN meanings ON final.target = meanings.title"
+        "CREATE TEMP TABLE pairs AS SELECT w, name, unnest(targets) AS target FROM meanings UNION ALL "
+        "SELECT final.w, source, unnest(targets) FROM final JOIN meanings "
+        "ON final.w = meanings.w AND final.target = meanings.title"
     )
     connection.execute(
         "CREATE TEMP TABLE extras AS "
-        f"SELECT p, r, {ALIAS} AS k, '' AS s, source AS v FROM final JOIN titles ON target = t "
-        f"UNION ALL SELECT p, r, {ALIAS}, '', name FROM pairs LEFT JOIN final ON pairs.target = final.source "
-        "JOIN titles ON coalesce(final.target, pairs.target) = t "
+        f"SELECT p, r, {ALIAS} AS k, '' AS s, source AS v FROM final JOIN titles "
+        "ON final.w = titles.w AND target = t "
+        f"UNION ALL SELECT p, r, {ALIAS}, '', name FROM pairs "
+        "LEFT JOIN final ON pairs.w = final.w AND pairs.target = final.source "
+        "JOIN titles ON pairs.w = titles.w AND coalesce(final.target, pairs.target) = t "
         f"UNION ALL SELECT p, r, {EXTERNAL}, scheme, value FROM identifiers JOIN titles "
-        f"ON {same_wiki} page = i WHERE scheme NOT IN ({_NO_IDENTIFIERS})"
+        f"ON wiki = w AND page = i WHERE scheme NOT IN ({_NO_IDENTIFIERS})"
     )
 
 
 _TO_NOTHING = (
-    "SELECT count(*) FROM final WHERE target NOT IN (SELECT t FROM titles) "
-    "AND target NOT IN (SELECT title FROM meanings)"
+    "SELECT count(*) FROM final WHERE (w, target) NOT IN (SELECT w, t FROM titles) "
+    "AND (w, target) NOT IN (SELECT w, title FROM meanings)"
 )
 
 
@@ -144,16 +152,17 @@ def _totals(connection: duckdb.DuckDBPyConnection) -> WikiTotals:
     )
 
 
-def read_extras(folder: Path) -> Iterator[Extra]:
+def read_extras(folder: Path, *, memory: str) -> Iterator[Extra]:
     """What is to be added, in the order of the pages."""
-    with sql() as connection:
-        connection.execute(f"SELECT * FROM read_parquet({literal(folder / EXTRAS)}) ORDER BY p, r, k, s, v")
+    with sql(folder, memory=memory) as connection:
+        connection.execute(f"SELECT * FROM {parquet_rows(folder / EXTRAS)} ORDER BY p, r, k, s, v")
         for row in fetched(connection):
             yield Extra(*row)
 
 
-def read_redirects(folder: Path) -> Iterator[tuple[str, str]]:
-    """Every redirect with the title it leads to in the end."""
-    with sql() as connection:
-        connection.execute(f"SELECT * FROM read_parquet({literal(folder / FINAL_REDIRECTS)}) ORDER BY source")
+def read_redirects(folder: Path, *, memory: str) -> Iterator[tuple[str, str]]:
+    """Every redirect with the title it leads to in the end; of several wikis the first that has it."""
+    with sql(folder, memory=memory) as connection:
+        redirects = parquet_rows(folder / FINAL_REDIRECTS)
+        connection.execute(f"SELECT source, target FROM {redirects} ORDER BY source, w")
         yield from fetched(connection)

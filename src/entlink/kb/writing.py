@@ -106,7 +106,7 @@ def _explained(problem: sqlite3.OperationalError, folder: Path) -> EntlinkError:
         return LockedError(f"{folder}: another process is writing to it. Try again when it is done")
     if "full" in str(problem) or shutil.disk_usage(folder).free < _LITTLE:
         return EntlinkError(f"{folder}: the disk is full; nothing was changed. Make room and run the command again")
-    return EntlinkError(f"{folder}: {problem}; nothing was changed")
+    return EntlinkError(f"{folder}: {problem}; nothing was changed. Check the disk and run the command again")
 
 
 def set_meta(connection: sqlite3.Connection, name: str, value: str) -> None:

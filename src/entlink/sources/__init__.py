@@ -5,6 +5,7 @@ from __future__ import annotations
 from entlink.sources.columns import ColumnMapping
 from entlink.sources.formats import FORMATS
 from entlink.sources.ledger import Ledger, OnError
+from entlink.sources.listed_pages import numbers_file
 from entlink.sources.page import Anchor, Identifier, Item, Meanings, Page, Paragraph, Redirect
 from entlink.sources.part import Part
 from entlink.sources.source import Source, open_source
@@ -25,5 +26,6 @@ __all__ = [
     "Redirect",
     "Source",
     "WikiOptions",
+    "numbers_file",
     "open_source",
 ]

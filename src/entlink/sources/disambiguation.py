@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import re
-from array import array
-from bisect import bisect_left
-from functools import lru_cache
-from pathlib import Path
 
 from entlink.sources.page import Meanings
 from entlink.sources.wikitext import Wikitext
@@ -40,20 +36,3 @@ def meanings(title: str, page: Wikitext) -> Meanings:
     """The first link of each item of a list: what follows it only describes it."""
     items = (paragraph for paragraph in page.paragraphs if paragraph.kind == "item" and paragraph.links)
     return Meanings(title, _IN_TITLE.sub("", title), tuple(dict.fromkeys(item.links[0].target for item in items)))
-
-
-class ListedPages:
-    """The numbers of the pages that a table of the wiki lists, eight bytes each."""
-
-    def __init__(self, path: Path) -> None:
-        self._numbers = array("q", path.read_bytes() if path.exists() else b"")
-
-    def __contains__(self, number: int) -> bool:
-        place = bisect_left(self._numbers, number)
-        return place < len(self._numbers) and self._numbers[place] == number
-
-
-@lru_cache(maxsize=4)
-def listed_pages(folder: str, wiki: str) -> ListedPages:
-    """The disambiguation pages of a wiki that the tables read before its export have listed."""
-    return ListedPages(Path(folder) / f"{wiki}.numbers")

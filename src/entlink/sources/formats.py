@@ -90,6 +90,8 @@ _ALL = (
 FORMATS: Mapping[str, Format] = MappingProxyType({each.name: each for each in _ALL})
 
 _LINES_LOOKED_AT = 20
+# Pages cut out of an export have no root. A mark of the encoding may stand before it.
+_EXPORT = re.compile(rb"[^\w<]*(?:<\?xml[^>]*>\s*)?<(?:mediawiki|page)[\s>]")
 _WIKI_FILE = re.compile(r"wiki_\d+")
 
 
@@ -107,8 +109,19 @@ def detect(path: Path, has_columns: bool) -> Format:
     found = _detect_folder(path) if path.is_dir() else _detect_file(path, has_columns)
     if found is None:
         what = "folder" if path.is_dir() else "file"
+        if not path.is_dir():
+            _check_is_download(path)
         raise SourceError(f"the format of this {what} is not recognised", str(path), hint=_list_of_formats())
     return FORMATS[found]
+
+
+def _check_is_download(path: Path) -> None:
+    """What is left of a download that went wrong: nothing, or the page that said so."""
+    first = _first_lines(path)
+    if not first:
+        raise SourceError("the file is empty", str(path), hint="Fetch it again")
+    if b"<html" in b"".join(first).lower():
+        raise SourceError("the file is a web page", str(path), hint="The download went wrong: fetch it again")
 
 
 def _list_of_formats() -> str:
@@ -131,8 +144,7 @@ def _detect_file(path: Path, has_columns: bool) -> str | None:
     first = _first_lines(path)
     if not first:
         return found
-    # Some exports are in UTF-16; and pages cut out of one have no root.
-    if any(b"<mediawiki" in line.replace(b"\0", b"") for line in first) or first[0].startswith(b"<page>"):
+    if any(_EXPORT.match(line.replace(b"\0", b"")) for line in first):
         return "mediawiki"
     if suffix == ".xml":
         return "skos" if b"22-rdf-syntax-ns#" in b"".join(first) else None
@@ -174,7 +186,8 @@ def files_of(path: Path, format: Format) -> tuple[Path, ...]:
     if not path.is_dir():
         return (path,)
     if not format.has_folders:
-        raise SourceError(f"this is a folder, and {format.name} is read from a file", str(path))
+        hint = "Give the files in it"
+        raise SourceError(f"this is a folder, and {format.name} is read from a file", str(path), hint=hint)
     if format.name == "zeshel":
         folder = path / "documents" if (path / "documents").is_dir() else path
         files = sorted(folder.glob("*.json*"))

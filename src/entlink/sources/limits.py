@@ -1,4 +1,8 @@
-"""A limit of time and memory for one page, so that a pathological one cannot hold up a build."""
+"""A limit of time and memory for one page, so that a pathological one cannot hold up a build.
+
+Both are for a process's main thread only: no other can be interrupted, and none should be short of memory because of
+what a page takes. Time is that of the processor, so that a machine that is busy or asleep changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,8 @@ from pathlib import Path
 from types import FrameType
 
 _MEGABYTE = 1 << 20
+_MOST = 1 << 62
+_AGAIN = 1.0  # seconds: an exception that some destructor swallowed is raised once more
 
 
 class OverLimitError(Exception):
@@ -18,48 +24,55 @@ class OverLimitError(Exception):
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise OverLimitError in what runs longer. Only a process's main thread can be interrupted so."""
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+    """Raise OverLimitError in what takes longer."""
+    if not _is_main_thread() or not hasattr(signal, "setitimer"):
         yield
         return
 
     def expire(number: int, frame: FrameType | None) -> None:
         raise OverLimitError(f"it took longer than {seconds:g} s")
 
-    before = signal.signal(signal.SIGALRM, expire)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, expire)
+    left, interval = signal.setitimer(signal.ITIMER_PROF, seconds, _AGAIN)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, left, interval)
+        signal.signal(signal.SIGPROF, signal.SIG_DFL if before is None else before)
 
 
 class MemoryLimit:
     """Within it the process may grow by so much at most: beyond, what asks for memory gets a MemoryError.
 
-    It can be entered any number of times; growth is counted from when it was made.
+    It can be entered any number of times. Only Linux tells how large a process is; elsewhere there is no limit.
     """
 
     def __init__(self, megabytes: int) -> None:
-        size = _address_space()
+        self._growth = min(megabytes * _MEGABYTE, _MOST)
         self._before: tuple[int, int] | None = None
-        self._limit: int | None = None
-        if size is not None:
-            import resource
-
-            self._resource = resource
-            self._before = soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-            limit = size + megabytes * _MEGABYTE
-            self._limit = limit if soft == resource.RLIM_INFINITY else min(limit, soft)
 
     def __enter__(self) -> None:
-        if self._limit is not None and self._before is not None:
-            self._resource.setrlimit(self._resource.RLIMIT_AS, (self._limit, self._before[1]))
+        size = _address_space() if _is_main_thread() else None
+        if size is None:
+            return
+        import resource
+
+        soft, hard = self._before = resource.getrlimit(resource.RLIMIT_AS)
+        limit = size + self._growth
+        if soft != resource.RLIM_INFINITY:
+            limit = min(limit, soft)
+        resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
 
     def __exit__(self, *exception: object) -> None:
         if self._before is not None:
-            self._resource.setrlimit(self._resource.RLIMIT_AS, self._before)
+            import resource
+
+            resource.setrlimit(resource.RLIMIT_AS, self._before)
+            self._before = None
+
+
+def _is_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
 
 
 def _address_space() -> int | None:

@@ -8,25 +8,29 @@ from pathlib import Path
 
 import msgspec
 
+from entlink.dates import moment
 from entlink.documents import Entity
 from entlink.errors import FieldError, InputError, SourceError
-from entlink.sources.disambiguation import is_disambiguation, listed_pages, meanings
+from entlink.sources.disambiguation import is_disambiguation, meanings
 from entlink.sources.dumps import Part as RawPart
-from entlink.sources.dumps import RawPage, parts, read_site
+from entlink.sources.dumps import RawPage, TooLargeError, parts, read_site
 from entlink.sources.dumps.parts import BZIP2_PART, PLAIN_PART
 from entlink.sources.files import compression_of
 from entlink.sources.ledger import Ledger
 from entlink.sources.limits import MemoryLimit, OverLimitError, time_limit
+from entlink.sources.listed_pages import ListedPages, listed_pages
 from entlink.sources.page import Item, Page, Redirect
 from entlink.sources.reading import Reading
 from entlink.sources.wiki_options import WikiOptions
 from entlink.sources.wikitext import Wikitext, normalise_title, parse
 from entlink.sources.wikitext.expansion import Expansion, load_rules
+from entlink.sources.wikitext.link_scan import scan_links
 from entlink.sources.wikitext.site import ARTICLE, Site
 from entlink.texts import check_texts
 
 MOST_IMAGES = 10
 _WIKITEXT = "wikitext"
+_LEAST_READ = 500  # characters at a time in search of a page's first text, but for its first paragraph
 _MOST_PARTS, _LARGEST = 500, 8  # how many parts before they get larger, and how much larger at most
 
 
@@ -77,12 +81,15 @@ def namespace_numbers(names: tuple[str, ...], site: Site) -> frozenset[int]:
 
 
 def _namespace_number(name: str, site: Site) -> int:
-    if name.lstrip("-").isdigit():
+    if name.isascii() and name.removeprefix("-").isdecimal():
         return int(name)
     number = site.numbers.get(name.replace("_", " ").strip().lower())
     if number is None:
-        known = ", ".join(sorted(filter(None, site.namespaces.values()))) or "told by number only"
-        raise InputError(f"this wiki has no namespace {name!r}. Its namespaces are {known}")
+        known = ", ".join(sorted(filter(None, site.namespaces.values())))
+        raise InputError(
+            f"this wiki has no namespace {name!r}. "
+            + (f"Its namespaces are {known}" if known else "It does not tell how it calls them: give its number")
+        )
     return number
 
 
@@ -108,14 +115,16 @@ class DumpPart(msgspec.Struct, frozen=True, dict=True):
         """Pages, redirects and disambiguation pages; a page over its limits is left out and listed."""
         memory = MemoryLimit(self.options.page_megabytes)
         for raw in self.raw.pages(self.namespaces, self.site, ledger):
-            if isinstance(raw, SourceError):
+            if isinstance(raw, TooLargeError):
+                ledger.skip(raw)
+            elif isinstance(raw, SourceError):
                 ledger.fail(raw)
             else:
                 yield from self._items_of(raw, memory, ledger)
 
     def _items_of(self, raw: RawPage, memory: MemoryLimit, ledger: Ledger) -> list[Item]:
         try:
-            with time_limit(self.options.page_seconds), memory:
+            with memory, time_limit(self.options.page_seconds):
                 return self._read(raw, ledger)
         except (OverLimitError, MemoryError) as problem:
             ledger.skip(self._over_limit(raw, problem))
@@ -131,25 +140,50 @@ class DumpPart(msgspec.Struct, frozen=True, dict=True):
     def _read(self, raw: RawPage, ledger: Ledger) -> list[Item]:
         if raw.redirect is not None:
             target = normalise_title(raw.redirect, self.site)
-            return [Redirect(raw.title, target)] if target else []
+            if target:
+                return [Redirect(raw.title, target)]
+            ledger.leave_out("redirecting to no page of this wiki")
+            return []
         if raw.model != _WIKITEXT:
             ledger.leave_out(f"of the content model {raw.model}")
             return []
-        check_texts({"title": raw.title, "text": raw.text})
-        page = parse(raw.text, self.site, self._expand)
-        if is_disambiguation(raw.title, page) or self._is_listed(raw.id):
-            return [meanings(raw.title, page)]
-        return list(self._versions(raw, page))
+        check_texts({"title": raw.title})
+        links = scan_links(raw.text, self.site) if self.options.links_only else None
+        page = self._parse(raw.text) if links is None else self._beginning(raw.text)
+        if is_disambiguation(raw.title, page) or raw.id in self._listed:
+            return [meanings(raw.title, page if links is None else self._parse(raw.text))]
+        return list(self._versions(raw, page, links))
 
-    def _is_listed(self, number: int) -> bool:
+    def _parse(self, text: str) -> Wikitext:
+        return parse(text, self.site, self._expand)
+
+    def _beginning(self, text: str) -> Wikitext:
+        """The first paragraph of running text, of a page that has no markup from one paragraph to another."""
+        start = least = 0
+        while start < len(text):
+            end = text.find("\n\n", start + least)
+            end = len(text) if end < 0 else end
+            texts = (each for each in self._parse(text[start:end]).paragraphs if each.kind == "text")
+            first = next(texts, None)
+            if first is not None:
+                return Wikitext((first,))
+            # Ever more at a time, so that a page of many paragraphs that are no text is not read one by one.
+            start, least = end + 2, 2 * (end - start) + _LEAST_READ
+        return Wikitext()
+
+    @cached_property
+    def _listed(self) -> ListedPages | frozenset[int]:
         folder = self.options.disambiguations
-        return folder is not None and number in listed_pages(folder, self.site.name)
+        return frozenset() if folder is None else listed_pages(folder, self.site.name)
 
-    def _versions(self, raw: RawPage, page: Wikitext) -> Iterator[Page]:
+    def _versions(self, raw: RawPage, page: Wikitext, links: list[tuple[str, str]] | None) -> Iterator[Page]:
         """The page as it is now, and as it was called before it was moved."""
         entity = self._entity(raw, page)
         begins, earlier = _history(raw)
-        yield Page(entity, page.paragraphs, begins)
+        if links is None:
+            yield Page(entity, page.paragraphs, begins)
+        else:
+            yield Page(entity, (), begins, counted=tuple(links))
         for title, valid_from, valid_to in earlier:
             # What the page said then is not known, and what it says now may tell of what came later.
             yield Page(msgspec.structs.replace(entity, title=title, description=""), (), valid_from, valid_to)
@@ -170,13 +204,21 @@ class DumpPart(msgspec.Struct, frozen=True, dict=True):
         )
 
 
+def _is_before(time: str, later: list[tuple[str, str | None, str]]) -> bool:
+    """Whether a move has a time, and one before the moves that came later."""
+    try:
+        return moment(time) < moment(later[-1][2]) if later else moment(time) is not None
+    except FieldError:
+        return False
+
+
 def _history(raw: RawPage) -> tuple[str | None, list[tuple[str, str | None, str]]]:
     """Since when the title holds, and the titles before it as (title, from, to), the last first."""
     begins: str | None = None
     earlier: list[tuple[str, str | None, str]] = []
     title = raw.title
     for move in reversed(raw.moves):
-        if move.target != title or move.source == title:
+        if move.target != title or move.source == title or not _is_before(move.time, earlier):
             continue
         if begins is None:
             begins = move.time

@@ -5,15 +5,16 @@ Without an export the table `page` alone makes a knowledge base of titles.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from entlink.documents import Entity, Record
 from entlink.sources.columns import ColumnMapping
 from entlink.sources.ledger import Ledger
+from entlink.sources.mediawiki import namespace_numbers
 from entlink.sources.page import Identifier, Item, Page
 from entlink.sources.reading import Reading
-from entlink.sources.sql_dumps import identifiers, read_pages, table_of
+from entlink.sources.sql_dumps import identifiers, read_pages, read_redirects, table_of
 from entlink.sources.wiki_options import WikiOptions
 from entlink.sources.wikitext.site import ARTICLE, CANONICAL, Site
 
@@ -48,13 +49,25 @@ class TablePart(Record, frozen=True):
             ledger.absorb(reading)
 
     def _items(self, reading: Reading) -> Iterator[Item]:
-        path, namespaces = Path(self.path), _numbers(self.options.namespaces)
+        path = Path(self.path)
         table, wiki = table_of(path)
-        if table != "page" or not self.options.titles_only:
-            yield from identifiers(path, reading, namespaces)
-            return
-        for row in read_pages(path, reading, namespaces):
-            title = row.title if row.namespace == ARTICLE else f"{_prefix(row.namespace)}:{row.title}"
+        if not self.options.titles_only:
+            yield from identifiers(path, reading)  # of articles; redirects of other namespaces are in the export
+        elif table == "page":
+            yield from self._pages(wiki, reading)
+        elif table == "redirect":
+            for redirect in read_redirects(path, reading, self._namespaces):
+                yield Identifier(wiki, redirect.id, "redirect", _full(redirect.namespace, redirect.title))
+        else:
+            yield from identifiers(path, reading)
+
+    @property
+    def _namespaces(self) -> frozenset[int]:
+        return namespace_numbers(self.options.namespaces, Site())
+
+    def _pages(self, wiki: str, reading: Reading) -> Iterator[Item]:
+        for row in read_pages(Path(self.path), reading, self._namespaces):
+            title = _full(row.namespace, row.title)
             if row.is_redirect:
                 yield Identifier(wiki, row.id, "title", title)
                 continue
@@ -62,12 +75,6 @@ class TablePart(Record, frozen=True):
             yield Page(Entity(id, title, language=self.language, external={"page": str(row.id)}))
 
 
-def _prefix(namespace: int) -> str:
-    return CANONICAL.get(namespace, (str(namespace),))[0]
-
-
-def _numbers(names: tuple[str, ...]) -> Collection[int]:
-    """A table does not tell what its wiki calls its namespaces: only numbers and canonical names count here."""
-    known = Site().numbers
-    numbers = {int(name) if name.lstrip("-").isdigit() else known.get(name.lower()) for name in names}
-    return {number for number in numbers if number is not None} or {ARTICLE}
+def _full(namespace: int, title: str) -> str:
+    """The title with its namespace before it: a table tells only the number, so that it is the canonical name."""
+    return title if namespace == ARTICLE else f"{CANONICAL.get(namespace, (str(namespace),))[0]}:{title}"

@@ -33,13 +33,15 @@ class Page(Record, frozen=True):
     """One record of a source.
 
     `valid_from` and `valid_to` (ISO dates as given, half-open) date this version of the entity; several
-    pages with one id are its versions. Both None: the entity has always been so.
+    pages with one id are its versions. Both None: the entity has always been so. `counted` has the links of a page
+    whose text nobody asked for, as surface and target: it comes without paragraphs.
     """
 
     entity: Entity
     paragraphs: tuple[Paragraph, ...] = ()
     valid_from: str | None = None
     valid_to: str | None = None
+    counted: tuple[tuple[str, str], ...] = ()
 
 
 class Redirect(Record, frozen=True):

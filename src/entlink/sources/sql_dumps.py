@@ -373,6 +373,8 @@ def _of_redirects(wiki: str, path: Path, reading: Reading, namespaces: Collectio
 def _of_properties(wiki: str, path: Path, reading: Reading, _: Collection[int]) -> Iterator[Identifier]:
     for property in read_page_props(path, reading):
         scheme, value = SCHEMES[property.name], property.value
+        if not value and scheme != "disambiguation":
+            continue
         if scheme == "wikidata":
             yield Identifier(wiki, property.id, scheme, value.upper())
         elif scheme == "image":

@@ -194,6 +194,9 @@ def unquoted(name: str) -> str:
     return name.strip().strip("`")
 
 
+_LARGEST = 2**63 - 1
+
+
 def value_of(token: str) -> Value:
     """What a value as written in SQL means."""
     plain = token.strip().removeprefix("_binary").lstrip()
@@ -244,9 +247,12 @@ def any_values(tokens: Sequence[str]) -> Sequence[Value]:
 def integers(tokens: Sequence[str]) -> Sequence[Value]:
     """The values of a column of numbers without fraction."""
     try:
-        return list(map(int, tokens))
+        values = list(map(int, tokens))
     except ValueError:
         return [_of_type(int, token) for token in tokens]
+    if max(values) > _LARGEST or min(values) < -_LARGEST:
+        raise FieldError("holds a number of more than 64 bits")
+    return values
 
 
 def strings(tokens: Sequence[str]) -> Sequence[Value]:

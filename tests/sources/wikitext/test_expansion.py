@@ -57,7 +57,7 @@ def expand(written: str, language: str | None = None) -> str | None:
         ("·", " · "),
         ("bold dot", " • "),
         ("spaces|3", " "),
-        ("'", "'"),
+        ("'", "&#39;"),
         ('"|so be it', '"so be it"'),
         ("!", "|"),
         ("=", "&#61;"),

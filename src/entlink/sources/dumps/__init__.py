@@ -5,5 +5,6 @@ from __future__ import annotations
 from entlink.sources.dumps.header import read_site
 from entlink.sources.dumps.parts import MAX_PAGE, Part, parts
 from entlink.sources.dumps.raw_page import Move, RawPage
+from entlink.sources.dumps.reading_pages import TooLargeError
 
-__all__ = ["MAX_PAGE", "Move", "Part", "RawPage", "parts", "read_site"]
+__all__ = ["MAX_PAGE", "Move", "Part", "RawPage", "TooLargeError", "parts", "read_site"]

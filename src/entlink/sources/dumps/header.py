@@ -126,7 +126,9 @@ def _site(path: Path, data: bytes, language: str | None) -> Site:
     try:
         info = ElementTree.fromstring(data[start:end] + b"</siteinfo>")
     except ElementTree.ParseError as error:
-        raise SourceError(f"the <siteinfo> is broken ({error})", str(path), f"byte {start}", "Fetch the file again") from error
+        raise SourceError(
+            f"the <siteinfo> is broken ({error})", str(path), f"byte {start}", "Fetch the file again"
+        ) from error
     entries = info.findall("namespaces/namespace")
     return Site(
         name=(info.findtext("dbname") or "").strip() or _database(info.findtext("base") or ""),
@@ -149,7 +151,10 @@ def _case(info: ElementTree.Element, entries: list[ElementTree.Element]) -> str:
 
 def _database(base: str) -> str:
     """The name of the database by the wiki's address, for exports before 0.9, which do not tell it."""
-    host = (urlsplit(base.strip()).hostname or "").split(".")
+    try:
+        host = (urlsplit(base.strip()).hostname or "").split(".")
+    except ValueError:  # it is no address
+        return ""
     if len(host) < 3 or host[-1] != "org" or host[-2] not in _WIKIMEDIA:
         return ""
     return host[0].replace("-", "_") + _PROJECTS.get(host[-2], host[-2])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from html import unescape
 
+from msgspec import structs
+
 from entlink.documents import Leaf
 from entlink.sources.dumps.moves import may_tell_of_move, move_told
 from entlink.sources.dumps.raw_page import Move
@@ -27,6 +29,7 @@ class PageSlice(Leaf, frozen=True):
     created: str | None = None
     moves: tuple[Move, ...] = ()
     problem: str = ""
+    is_over_limit: bool = False
 
 
 def page_start(data: bytes | bytearray, start: int, end: int | None = None) -> int:
@@ -101,7 +104,7 @@ class OpenPage:
     def too_large(self, max_page: int, piece: bytes = b"") -> PageSlice:
         """The page without its text, for what would have to be held of it is over the limit."""
         problem = f"the text of one of its revisions is over the limit of {max_page:,} bytes"
-        return self.broken(problem, piece)
+        return structs.replace(self.broken(problem, piece), is_over_limit=True)
 
     def broken(self, problem: str, piece: bytes = b"") -> PageSlice:
         """The page that cannot be read, with as much of its head as tells which one it is."""

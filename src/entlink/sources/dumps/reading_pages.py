@@ -20,8 +20,14 @@ from entlink.sources.wikitext.site import Site
 
 _NAMESPACE = re.compile(rb"<ns>\s*(-?\d+)\s*</ns>")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
+_SKIP = "Mend the page, or leave it out with --on-error skip"
+_LEFT_OUT = "It was left out"
 _MOST_DIGITS = 19  # so that it fits in 64 bits
 _TAKE_ARTICLES = "Take the dump with texts, such as pages-articles"
+
+
+class TooLargeError(SourceError):
+    """A page that is over its limit: no damage, and nothing to stop for."""
 
 
 class PageReader:
@@ -45,7 +51,8 @@ class PageReader:
                 try:
                     yield self._page(item)
                 except FieldError as error:
-                    yield error.at(self._place.file, self._position(item))
+                    kind = TooLargeError if item.is_over_limit else SourceError
+                    yield kind(error.problem, self._place.file, self._position(item), error.hint)
 
     def _position(self, item: PageSlice) -> str:
         title, where = title_in(item.data), self._place.at(item.position)
@@ -65,7 +72,7 @@ class PageReader:
 
     def _page(self, item: PageSlice) -> RawPage:
         if item.problem:
-            raise FieldError(item.problem)
+            raise FieldError(item.problem, _LEFT_OUT if item.is_over_limit else _SKIP)
         fields = usual_fields(item.data) or parsed_fields(item.data)
         text = _text(fields)
         return RawPage(
@@ -90,17 +97,17 @@ class PageReader:
 def _title(fields: PageFields) -> str:
     title = fields.title.strip()
     if not title:
-        raise FieldError("it has no title")
+        raise FieldError("it has no title", _SKIP)
     if bad := _CONTROL.search(title):
-        raise FieldError(f"its title holds the control character U+{ord(bad[0]):04X}")
+        raise FieldError(f"its title holds the control character U+{ord(bad[0]):04X}", _SKIP)
     return title
 
 
 def _id(fields: PageFields) -> int:
     if not fields.id:
-        raise FieldError("it has no id")
+        raise FieldError("it has no id", _SKIP)
     if not (fields.id.isascii() and fields.id.isdecimal() and len(fields.id) < _MOST_DIGITS):
-        raise FieldError(f"its id {fields.id[:40]!r} is no number")
+        raise FieldError(f"its id {fields.id[:40]!r} is no number", _SKIP)
     return int(fields.id)
 
 

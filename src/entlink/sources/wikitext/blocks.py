@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from entlink.sources.page import Kind
 from entlink.sources.wikitext.blanks import one_blank
 from entlink.sources.wikitext.quotes import without_quotes
+from entlink.sources.wikitext.seams import SEAM, close_seams
 from entlink.sources.wikitext.tables import cells_of
 
 _MARKERS = "*#:;"
@@ -29,6 +30,7 @@ class Blocks:
             "{": self._open_table,
             "|": self._table_line,
             "!": self._table_line,
+            SEAM: self._seam,
             **dict.fromkeys(_MARKERS, self._item),
         }
 
@@ -37,9 +39,9 @@ class Blocks:
         handlers, lines = self._handlers, self._lines
         for line in text.replace("\t", " ").replace("\xa0", " ").split("\n"):
             line = line.strip(" ")
+            handler = handlers.get(line[:1])  # before the quotes are gone: what is bold or italic begins no item
             if "''" in line:
                 line = without_quotes(line).strip(" ")
-            handler = handlers.get(line[:1])
             if handler is not None:
                 handler(line)
             elif line:
@@ -55,11 +57,13 @@ class Blocks:
             self._lines.clear()
 
     def _add(self, kind: Kind, text: str) -> None:
+        if SEAM in text:
+            text = close_seams(text).strip(" ")
         if text:
             self._blocks.append((kind, one_blank(text) if "  " in text else text))
 
     def _heading(self, line: str) -> None:
-        if len(line) > 2 and line[-1] == "=":
+        if len(line) > 2 and line.rstrip(f"{SEAM} ")[-1] == "=":
             self._end()
         else:
             self._lines.append(line)
@@ -70,6 +74,12 @@ class Blocks:
             line = line.lstrip("-").lstrip(" ")
         if line:
             self._lines.append(line)
+
+    def _seam(self, line: str) -> None:
+        if line.strip(f"{SEAM} "):
+            self._lines.append(line)
+        else:
+            self._end()
 
     def _item(self, line: str) -> None:
         if _TABLE.match(line):

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from entlink.sources.wikitext.arguments import Arguments
 from entlink.sources.wikitext.findings import Findings
+from entlink.sources.wikitext.seams import SEAM, close_seams
 
 Expander = Callable[[str, Sequence[str]], str | None]
 
@@ -43,7 +44,7 @@ class Braces:
             position = end
             if text[start] == "{":
                 self._opened.append((len(parts), end - start))
-                parts.append("")
+                parts.append("{")  # to be made as many as are left of them
             else:
                 self._close(end - start)
         parts.append(text[position:])
@@ -57,26 +58,30 @@ class Braces:
             place, braces = self._opened.pop()
             taken = 3 if closing >= 3 and braces >= 3 else 2
             body = "".join(parts[place + 1 :])
-            del parts[place + 1 :]
             braces -= taken
             closing -= taken
             if braces >= 2:
                 self._opened.append((place, braces))
+            del parts[place + (braces > 0) :]
+            body = close_seams(body)
+            if taken == 2:
+                self._add(self._template(body), _BLOCK_STARTS)
             else:
-                parts[place] = "{" * braces
-            result = self._template(body) if taken == 2 else _default(body)
-            if result:
-                self._add(result)
+                self._add(_default(body))
         if closing:
             parts.append("}" * closing)
 
-    def _add(self, result: str) -> None:
-        self._left -= len(result)
-        if self._left < 0:
-            return
-        if result.startswith(_BLOCK_STARTS) and not _ends_line(self._parts):
+    def _add(self, result: str | None, line_starts: tuple[str, ...] = ()) -> None:
+        """Adds what stands for braces: as a line of its own where it starts so, as a seam where it is dropped."""
+        parts = self._parts
+        is_within_line = bool(parts) and parts[-1][-1] != "\n"
+        if result is None:  # at the start of a line what follows is read as if it began there
+            result = SEAM if is_within_line else ""
+        elif is_within_line and result.startswith(line_starts):
             result = "\n" + result
-        self._parts.append(result)
+        self._left -= len(result)
+        if result and self._left >= 0:
+            parts.append(result)
 
     def _template(self, body: str) -> str | None:
         head, bar, rest = body.partition("|")
@@ -103,15 +108,12 @@ def _runs(text: str) -> list[tuple[int, int]]:
     return runs
 
 
-def _default(body: str) -> str:
+def _default(body: str) -> str | None:
     """What stands for a parameter: its default, up to the next bar."""
-    _, _, rest = body.partition("|")
+    _, bar, rest = body.partition("|")
+    if not bar:
+        return None
     return Arguments(rest)[0] if "|" in rest else rest
-
-
-def _ends_line(parts: list[str]) -> bool:
-    last = next((part for part in reversed(parts) if part), "\n")
-    return last[-1] == "\n"
 
 
 @lru_cache(maxsize=4096)

@@ -16,3 +16,4 @@ def with_labels_only(text: str) -> str:
 
 
 has_external = _EXTERNAL.search
+begins_address = re.compile(f"(?i:{_SCHEMES})").match

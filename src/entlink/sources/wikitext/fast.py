@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from operator import itemgetter
 
-from entlink.sources.wikitext.literals import has_entity
+from entlink.sources.wikitext.literals import has_entity, has_reserved
 from entlink.sources.wikitext.tags import has_tag
 
 # A search for one character is many times as quick as any other, so that most questions begin with one.
@@ -19,7 +19,7 @@ def plain_lines(text: str) -> list[str] | None:
     """The paragraphs of a page that has no markup but links, inside and out; None for one to be read with care."""
     if "\t" in text or "\xa0" in text or "\r" in text or _has_markup(text):
         return None
-    if text.rfind("  ") >= 0:  # backwards this search is a third quicker
+    if text.rfind("  ") >= 0 or has_reserved(text):  # backwards the first search is a third quicker
         return None
     lines = text.split("\n")
     if any(lines[1::2]):

@@ -7,6 +7,7 @@ import re
 from entlink.sources.page import Anchor
 from entlink.sources.wikitext.findings import Findings
 from entlink.sources.wikitext.literals import show
+from entlink.sources.wikitext.seams import SEAM
 from entlink.sources.wikitext.titles import Target, Titles
 from entlink.sources.wikitext.trails import trail
 
@@ -64,7 +65,7 @@ class Links:
         if "[" in inside and tail[:1] == "]":  # the label ends in a bracket of its own
             inside, tail = inside + "]", tail[1:]
         target, bar, label = inside.partition("|")
-        leads_to = self._titles.resolve(show(target))
+        leads_to = self._titles.resolve(show(target.replace(SEAM, "")))
         if leads_to.kind == "illegal":
             if label and not target.strip(" "):  # [[|label]], the pipe trick backwards
                 return self._labelled(inside, label, "", tail)
@@ -113,7 +114,8 @@ def _collect(target: Target, label: str, findings: Findings) -> None:
     if target.kind == "category":
         findings.categories.append(target.title)
     elif target.kind == "language":
-        findings.languages.setdefault(target.language, target.title)
+        if target.title:  # as it is not for the main page
+            findings.languages.setdefault(target.language, target.title)
     else:
         findings.picture(target.title, label.rpartition("|")[2])
 

@@ -9,12 +9,16 @@ import re
 from functools import lru_cache
 from html.entities import html5
 
+from entlink.sources.wikitext.seams import END, SEAM
+
 MARKUP = "[]{}|'*#:;=!-_~<&"
 STAND_INS = "\x01\x02\x03\x04\x05\x06\x07\x08\x0e\x0f\x10\x11\x12\x13\x14\x15\x16"
 
 _HIDING = str.maketrans(MARKUP + "\n", STAND_INS + " ")
 _SHOWN = dict(zip(STAND_INS, MARKUP, strict=True))
 _STAND_IN = re.compile(f"[{STAND_INS}]")
+_RESERVED = STAND_INS + SEAM + END  # all that is set into a text while it is read
+_RESERVED_SIGN = re.compile(f"[{_RESERVED}]")
 _NUMBER = r"#(?:[0-9]{1,7}|[xX][0-9a-fA-F]{1,6})"
 _ENTITY = re.compile(rf"&({_NUMBER}|[A-Za-z][A-Za-z0-9]{{1,31}});")
 _BLANKS = frozenset("\t\n\r\x0b\x0c\xa0")
@@ -27,9 +31,14 @@ def has_stand_ins(text: str) -> bool:
     return any(map(text.__contains__, STAND_INS))  # a search for one character at a time is the quickest there is
 
 
-def without_stand_ins(text: str) -> str:
-    """A text in which no character can be mistaken for a stand-in."""
-    return _STAND_IN.sub("", text) if has_stand_ins(text) else text
+def has_reserved(text: str) -> bool:
+    """Whether a text has control characters that are signs of ours while it is read."""
+    return any(map(text.__contains__, _RESERVED))
+
+
+def without_reserved(text: str) -> str:
+    """A text in which no character can be mistaken for a sign of ours: such a one goes, and leaves a seam."""
+    return _RESERVED_SIGN.sub(SEAM, text) if has_reserved(text) else text
 
 
 def hide(text: str) -> str:

@@ -9,6 +9,7 @@ from entlink.sources.wikitext.arguments import split_arguments
 from entlink.sources.wikitext.findings import Findings
 from entlink.sources.wikitext.literals import show
 from entlink.sources.wikitext.picture_options import is_option
+from entlink.sources.wikitext.seams import close_seams
 from entlink.sources.wikitext.site import FILE
 from entlink.sources.wikitext.titles import Titles
 
@@ -42,8 +43,8 @@ class Pictures:
         """Reads on from a picture's opening to its end: what is left of it as text, and where it ends."""
         end = text.find("]]", start)
         if end >= 0 and text.find("[[", start + 2, end) < 0:
-            self._note(text[start + 2 : end], findings)
-            return "", end + 2
+            is_picture = self._note(text[start + 2 : end], findings)
+            return "" if is_picture else text[start : end + 2], end + 2
         parts: list[str] = []
         opened: list[int] = []
         position = start
@@ -55,8 +56,7 @@ class Pictures:
                 parts.append("[[")
                 continue
             first = opened.pop()
-            if self._prefix.match(parts[first + 1]):
-                self._note("".join(parts[first + 1 :]), findings)
+            if self._prefix.match(parts[first + 1]) and self._note("".join(parts[first + 1 :]), findings):
                 del parts[first:]
             else:
                 parts.append("]]")
@@ -64,12 +64,15 @@ class Pictures:
                 return "".join(parts), position
         return "".join(parts) + text[position:], len(text)
 
-    def _note(self, inside: str, findings: Findings) -> None:
-        name, *arguments = split_arguments(inside)
+    def _note(self, inside: str, findings: Findings) -> bool:
+        """Takes down a picture; false for one whose name is illegal, which is none."""
+        name, *arguments = split_arguments(close_seams(inside))
         target = self._titles.resolve(show(name))
-        if target.kind == "picture":
-            caption = next((argument for argument in reversed(arguments) if not is_option(argument)), "")
-            findings.picture(target.title, caption.strip())
+        if target.kind != "picture":
+            return False
+        caption = next((argument for argument in reversed(arguments) if not is_option(argument)), "")
+        findings.picture(target.title, caption.strip())
+        return True
 
     def of_gallery(self, gallery: str) -> Iterator[str]:
         """The lines of a gallery as links to their pictures."""

@@ -14,9 +14,10 @@ from entlink.sources.wikitext.external import has_external, with_labels_only
 from entlink.sources.wikitext.fast import plain_lines
 from entlink.sources.wikitext.findings import Findings
 from entlink.sources.wikitext.links import Links
-from entlink.sources.wikitext.literals import decode_entities, has_entity, has_stand_ins, show, without_stand_ins
+from entlink.sources.wikitext.literals import decode_entities, has_stand_ins, show, without_reserved
 from entlink.sources.wikitext.pictures import Pictures
 from entlink.sources.wikitext.quotes import without_quotes
+from entlink.sources.wikitext.seams import SEAM, close_seams, without_seams
 from entlink.sources.wikitext.site import Site
 from entlink.sources.wikitext.switches import without_switches
 from entlink.sources.wikitext.tags import has_tag, without_html, without_unread
@@ -102,7 +103,7 @@ class Reader:
         blocks = Blocks().divide(text)
         paragraphs = [self._paragraph(raw, kind, None, findings) for kind, raw in blocks]
         for image, caption in findings.captions:
-            raw = one_blank(without_quotes(caption.replace("\n", " ")))
+            raw = one_blank(close_seams(without_quotes(caption.replace("\n", " "))))
             paragraphs.append(self._paragraph(raw.strip(" "), "caption", image, findings))
         return _wikitext(paragraphs, findings)
 
@@ -110,10 +111,8 @@ class Reader:
         """The text without templates, tags and comments."""
         if "\r" in text:
             text = text.replace("\r\n", "\n").replace("\r", "\n")
-        tagged = "<" in text and has_tag(text)
-        if tagged or ("&" in text and has_entity(text)):
-            text, findings.literal = without_stand_ins(text), True
-        if tagged:
+        text = without_reserved(text)
+        if "<" in text and has_tag(text):
             text = without_unread(text, lambda gallery: "\n".join(self._pictures.of_gallery(gallery)))
         if "{{" in text:
             text = Braces(self._templates, expand, findings).replace(text)
@@ -131,7 +130,7 @@ class Reader:
             text = _SIGNATURE.sub("", text)
         if "[" in text:
             text = self._pictures.take_out(with_labels_only(text), findings)
-        findings.literal = findings.literal and has_stand_ins(text)
+        findings.literal = has_stand_ins(text)
         return text
 
     def _paragraph(self, raw: str, kind: Kind, image: str | None, findings: Findings) -> Paragraph | None:
@@ -140,7 +139,9 @@ class Reader:
             text = text.rstrip(" ")
         else:
             text, anchors = raw, ()
-        if not text[:1].isalnum() and not _SAYS_SOMETHING(text):
+        if SEAM in text:
+            text, anchors = without_seams(text, anchors)
+        if not text[:1].isalnum() and not anchors and not _SAYS_SOMETHING(text):
             return None
         return Paragraph(show(text) if findings.literal else text, anchors, kind, image)
 

@@ -30,6 +30,31 @@ CANONICAL: Mapping[int, tuple[str, ...]] = {
 }
 
 
+# What wikis have called their namespaces before: such links still work there, but no export tells of them.
+_FORMER: Mapping[str, Mapping[str, int]] = {
+    "bg": {"Картинка": FILE},
+    "cs": {"Obrázek": FILE},
+    "da": {"Billede": FILE},
+    "de": {"Bild": FILE},
+    "en": {"WP": 4, "WT": 5},
+    "es": {"Imagen": FILE},
+    "fi": {"Kuva": FILE},
+    "hu": {"Kép": FILE},
+    "it": {"Immagine": FILE},
+    "ja": {"画像": FILE},
+    "ko": {"그림": FILE},
+    "nl": {"Afbeelding": FILE},
+    "no": {"Bilde": FILE},
+    "pl": {"Grafika": FILE},
+    "pt": {"Imagem": FILE},
+    "ru": {"Изображение": FILE},
+    "sv": {"Bild": FILE},
+    "tr": {"Resim": FILE},
+    "uk": {"Зображення": FILE},
+    "zh": {"图像": FILE, "圖像": FILE},
+}
+
+
 class Site(Record, frozen=True, dict=True):
     """One wiki. `namespaces` are the local names by number; the canonical English ones always count too."""
 
@@ -42,6 +67,7 @@ class Site(Record, frozen=True, dict=True):
     def numbers(self) -> dict[str, int]:
         """The number of each namespace by its name, lower-cased, canonical or local."""
         known = {name.lower(): number for number, names in CANONICAL.items() for name in names}
+        known |= {name.lower(): number for name, number in _FORMER.get(self.language or "", {}).items()}
         return known | {name.lower(): number for number, name in self.namespaces.items()}
 
     def namespace_of(self, title: str) -> int:

@@ -6,17 +6,19 @@ import re
 from typing import Literal, NamedTuple
 from urllib.parse import unquote
 
-from entlink.sources.wikitext.literals import decode_entities, has_stand_ins, show
+from entlink.sources.wikitext.external import begins_address
+from entlink.sources.wikitext.literals import decode_entities, has_reserved, show
 from entlink.sources.wikitext.prefixes import LANGUAGES, OTHER_WIKIS
 from entlink.sources.wikitext.site import ARTICLE, CANONICAL, CATEGORY, FILE, Site
 
 MOST_BYTES = 255
 
-_BLANKS = r" _\xa0\u1680\u180e\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_BLANKS = r" _\x85\xa0\u1680\u180e\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _BLANK_RUN = re.compile(f"[{_BLANKS}]+")
 _MARKS = re.compile(r"[\u200e\u200f\u202a-\u202e]")  # of writing direction: invisible, and no part of a title
 _ILLEGAL = re.compile(r"[\x00-\x1f\x7f\[\]{}|<>\ufffd]")
-_UNEVEN = re.compile(rf"[\x00-\x1f\x7f\[\]{{}}|<>\ufffd#%:_{_BLANKS[2:]}\u200e\u200f\u202a-\u202e]")
+_CODED = re.compile(r"%[0-9A-Fa-f]{2}|&(?:#[0-9]+|#[xX][0-9A-Fa-f]+|[A-Za-z0-9\x80-\U0010ffff]+);")
+_UNEVEN = re.compile(rf"[\x00-\x1f\x7f\[\]{{}}|<>\ufffd#%&:_{_BLANKS[2:]}\u200e\u200f\u202a-\u202e]")
 
 
 class Target(NamedTuple):
@@ -42,8 +44,8 @@ class Titles:
     def resolve(self, target: str) -> Target:
         """Where a target leads; its entities are decoded already."""
         name = target.strip(" ")
-        if _UNEVEN.search(name) or "  " in name:
-            return self._resolve_uneven(name)
+        if _UNEVEN.search(name) or "  " in name or name[:2] == "//":
+            return ILLEGAL if begins_address(name) else self._resolve_uneven(name)
         return self._legal("page", self._capital(name)) if name else ILLEGAL
 
     def normalise(self, target: str) -> str | None:
@@ -62,17 +64,17 @@ class Titles:
 
     def _resolve_uneven(self, target: str) -> Target:
         name, section, _ = _tidy(target).partition("#")
-        name = name.strip()
+        name = name.strip(" ")
         if not name:
             return HERE if section else ILLEGAL
-        if _ILLEGAL.search(name):
+        if _ILLEGAL.search(name) or _CODED.search(name):  # no title looks as if it were still to be decoded
             return ILLEGAL
         colon = name[0] == ":"
-        name = name[1:].lstrip() if colon else name
+        name = _without_colons(name) if colon else name
         prefix, sign, rest = name.partition(":")
-        if sign:
-            return self._resolve_prefixed(name, prefix.rstrip(), rest.lstrip(), colon)
-        return self._legal("page", self._capital(name)) if name else ILLEGAL
+        if sign and prefix:
+            return self._resolve_prefixed(name, prefix.rstrip(" "), rest.lstrip(" "), colon)
+        return self._legal("page", self._capital(name)) if name and not sign else ILLEGAL
 
     def _resolve_prefixed(self, name: str, prefix: str, rest: str, colon: bool) -> Target:
         code = prefix.lower()
@@ -80,7 +82,7 @@ class Titles:
         if number is not None:
             return self._in_namespace(number, self._capital(rest), colon) if rest else ILLEGAL
         if code in LANGUAGES:
-            return OUTSIDE if colon or not rest else Target("language", rest, code)
+            return OUTSIDE if colon else Target("language", rest, code)
         if code in OTHER_WIKIS:
             return OUTSIDE
         return self._legal("page", self._capital(name))
@@ -104,10 +106,15 @@ class Titles:
         return first + title[1:] if len(first) == 1 else title
 
 
+def _without_colons(name: str) -> str:
+    """The name without one colon, which makes a link of what else would be shown, and one for the articles."""
+    return name[1:].lstrip(" ").removeprefix(":").lstrip(" ")
+
+
 def _tidy(target: str) -> str:
     if "%" in target:
         target = unquote(target)
-    return _BLANK_RUN.sub(" ", _MARKS.sub("", target)).strip()
+    return _BLANK_RUN.sub(" ", _MARKS.sub("", target)).strip(" ")
 
 
 def titles_of(site: Site) -> Titles:
@@ -125,6 +132,6 @@ def normalise_title(target: str, site: Site) -> str | None:
     None for a target that names no page of this wiki: empty (a section of the same page), illegal, or with the
     prefix of another wiki.
     """
-    if has_stand_ins(target):  # control characters, which no title has
+    if has_reserved(target):  # control characters, which no title has
         return None
     return titles_of(site).normalise(show(decode_entities(target)))

@@ -1,0 +1,28 @@
+"""Fuzzes the reading of XML dumps in all packings: see README.md."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import atheris
+
+with atheris.instrument_imports(include=["entlink"]):
+    from dump_checks import check_dump, dump_of
+
+from fuzzing import fuzz
+
+FOLDER = Path(tempfile.mkdtemp())
+
+
+def check(data: bytes) -> None:
+    dump = dump_of(data)
+    path = FOLDER / dump.name()
+    try:
+        check_dump(path, dump)
+    finally:
+        path.unlink(missing_ok=True)
+
+
+if __name__ == "__main__":
+    fuzz(check, dump_of)

@@ -1,0 +1,24 @@
+"""Fuzzes the reading of SQL dumps: see README.md."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import atheris
+
+with atheris.instrument_imports(include=["entlink"]):
+    from sql_checks import check_table, table_of
+
+from fuzzing import fuzz
+
+FOLDER = Path(tempfile.mkdtemp())
+
+
+def check(data: bytes) -> None:
+    table = table_of(data)
+    check_table(FOLDER / table.name, table)
+
+
+if __name__ == "__main__":
+    fuzz(check, table_of)

@@ -35,6 +35,7 @@ class _Plan(msgspec.Struct, frozen=True):
     entlink: str
     sources: tuple[tuple[str, int, int], ...]
     options: dict[str, Any]
+    rules: str
     kb: tuple[str, str] | None
 
 
@@ -87,7 +88,7 @@ def _plan(
 ) -> _Plan:
     stamped = tuple((str(s.path.resolve()), s.size, s.path.stat().st_mtime_ns) for s in sources)
     stamped_kb = None if kb is None or card is None else (str(kb.resolve()), card.sha256)
-    return _Plan(__version__, stamped, told_options(options), stamped_kb)
+    return _Plan(__version__, stamped, told_options(options), options.wiki.rules_checksum(), stamped_kb)
 
 
 def _take_up(work: Path, plan: _Plan) -> None:

@@ -47,7 +47,7 @@ def main() -> None:
         links = scan_links(text, site)
         return read(text) if links is None else links
 
-    steps = {"floor": LINK.findall, "links": count_links, "reading": read}
+    steps: dict[str, Callable[[str], object]] = {"floor": LINK.findall, "links": count_links, "reading": read}
     # In turns, so that all meet the machine in the same state; the quickest round of each counts.
     rounds = [{name: seconds(step, texts) for name, step in steps.items()} for _ in range(ROUNDS)]
     quickest = {name: min(each[name] for each in rounds) for name in steps}

@@ -19,7 +19,6 @@ TRAIL = Cause("letters right after the link belong to it", "`[[boat]]s` shows `b
 COLON = Cause("the colon before a target is not shown", "`[[:Boat]]` shows `Boat`", OURS)
 BREAK = Cause("a line break in a label is a blank", "`[[Boat|old<br>boat]]` shows `old boat`", OURS)
 LABEL = Cause("the label is a template that is dropped", "`[[Boat|{{x}}]]` shows the target, `Boat`", RULE_OF_OURS)
-ENDED = Cause("letters after italics are taken for an ending", "`''[[Boat]]''s` shows `Boats`", THEIRS)
 TEMPLATE = Cause("in the argument of a template that is dropped", "`{{Infobox|port=[[Lindau]]}}`", RULE_OF_OURS)
 RULE = Cause("a template's rule puts it there", "`{{flag|Austria}}` is a link to `Austria`", OURS)
 REFERENCE = Cause("in a reference", "`<ref>[[Almanac]]</ref>`", RULE_OF_OURS)
@@ -29,7 +28,6 @@ ATTRIBUTE = Cause("in the attribute of a tag or a table", '`{| title="[[Boat]]"`
 OPTION = Cause("in a picture's argument that a later one replaces", "`[[File:A.jpg|a [[boat]]|a ship]]`", OURS)
 MADE = Cause("the target is made by a template or a parameter", "`[[User:{{{1}}}|talk]]`", RULE_OF_OURS)
 REPEATED = Cause("a second link to the same language", "`[[de:Boot]] [[de:Schiff]]`", OURS)
-LETTERLESS = Cause("a cell or a line without letter or digit is left out", "`| [[Full stop|.]]`", RULE_OF_OURS)
 GALLERY = Cause("in a gallery, which mwparserfromhell does not read", "`<gallery>` with `A.jpg|A [[boat]]`", OURS)
 QUOTES = Cause(
     "bold or italics that do not match: mwparserfromhell gives up what is around",
@@ -47,13 +45,5 @@ LEFT_LINK = Cause(
 SWITCH = Cause("magic words", "`__NOTOC__`", OURS)
 TWO_SIGNS = Cause("two signs at the start of a table's line", '`!! width="9"|Boat`: attributes are text', OURS)
 UNKNOWN_TAG = Cause("tags that are none", "`<charinsert>` stays text", OURS)
-JOINED = Cause(
-    "signs that meet in entlink where a template or a tag is taken out",
-    "`''a''<sub>''b''</sub>` has four apostrophes",
-    THEIRS,
-)
-PARAMETER = Cause(
-    "a parameter whose default begins as a list does, which breaks the line", "`{{{colour|#fff}}} x`", THEIRS
-)
-BARE_LANGUAGE = Cause("a language without a title, which entlink shows", "`[[de:]]`", THEIRS)
+NAMELESS = Cause("a gallery's line without a picture, which entlink shows", "`<gallery>` with `|a boat`", THEIRS)
 UNEXPLAINED = Cause("unexplained", "", "")

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import agreement_causes as causes
 from agreement_causes import Cause
-from agreement_page import ELSEWHERE, KINDS, LANGUAGE, PAGE, Link
+from agreement_page import ELSEWHERE, KINDS, LANGUAGE, Link
 from agreement_peer import ATTRIBUTE, HEADING, OPTION, REFERENCE, TARGET, TEMPLATE, UNREAD_TAGS
 from agreement_readings import PageReadings, is_read, is_running, leaves_braces
 
 SIDES = ("both", "label", "theirs", "ours")
 
-_LETTER = re.compile(r"[^\W_]")
 _BY_PLACE: tuple[tuple[frozenset[str], Cause], ...] = (
     (frozenset({TEMPLATE}), causes.TEMPLATE),
     (frozenset(REFERENCE), causes.REFERENCE),
@@ -89,8 +87,6 @@ def label_cause(match: Match) -> Cause | None:
         return causes.BREAK
     if "{{" in match.theirs.source:
         return causes.LABEL
-    if shown and own.startswith(shown) and own[len(shown) :].isalpha():
-        return causes.ENDED
     return causes.QUOTES if "''" in match.theirs.source else causes.UNEXPLAINED
 
 
@@ -112,8 +108,6 @@ def _theirs_only(link: Link, page: PageReadings) -> Cause:
             return cause
     if link.kind == LANGUAGE:
         return causes.REPEATED
-    if link.kind == PAGE and not _LETTER.search(link.shown):
-        return causes.LETTERLESS
     if _more(page.peer.links, page.peer_without_style.links, link):
         return causes.QUOTES
     return causes.LEFT_BRACES if leaves_braces(page) else causes.UNEXPLAINED

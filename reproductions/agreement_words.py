@@ -18,12 +18,7 @@ _SWITCH = re.compile(r"__[^\W\d_]+__")
 _GLUED = re.compile(r"(\w+)''+(\w+)")
 _LEFT_TABLE = re.compile(r"^[ :]*(?:\{\||\|[-}+]|\|.*\|)", re.MULTILINE)
 _TWO_SIGNS = re.compile(r"^(?:!!|\|\|).*", re.MULTILINE)
-_ATTRIBUTES = re.compile(r"^[a-z]+ ?=.*", re.MULTILINE)
-_APOSTROPHE = re.compile(r"(\w+)'(\w+)")
-_FALSE_ROW = re.compile(r"^\|(?:\{\{[^{}]*\}\})+[-+}].*", re.MULTILINE)
-_PARAMETER = re.compile(r"\{\{\{[^{}|]*\|?([^{}]*)\}\}\}")
-_FALSE_LIST = re.compile(r"^.*\{\{\{[^{}|]*\|[#*:;].*", re.MULTILINE)
-_BARE_LANGUAGE = re.compile(r"\[\[[a-z-]+:\]\]")
+_NAMELESS = re.compile(r"^\[\[File:\|.*", re.MULTILINE)
 
 
 class WordAgreement:
@@ -60,21 +55,16 @@ def _theirs_only(page: PageReadings) -> Iterator[tuple[Cause, Words]]:
         yield causes.LEFT_BRACES, everything
     if _LEFT_TABLE.search(text):
         yield causes.LEFT_TABLE, everything
-    yield causes.JOINED, Counter(first + second for first, second in _APOSTROPHE.findall(page.own_text))
-    yield causes.JOINED, _found(_FALSE_ROW.findall(page.text))
 
 
 def _ours_only(page: PageReadings) -> Iterator[tuple[Cause, Words]]:
+    yield causes.NAMELESS, _found(_NAMELESS.findall(page.own_text))
     yield causes.GALLERY, words(running_text(page.peer.gallery_pieces))
     yield causes.LABEL, _found(link.source for link in page.peer.links if "{{" in link.source)
     yield causes.TWO_SIGNS, _found(_TWO_SIGNS.findall(page.text))
     yield causes.UNKNOWN_TAG, _found(_TAG.findall(page.own_text))
     yield causes.QUOTES, _found(_GLUED.sub(r"\1 \2", found[0]) for found in _GLUED.finditer(page.peer_text))
     yield causes.QUOTES, words(running_text(page.peer_without_style.pieces)) - words(page.peer_text)
-    yield causes.JOINED, _found(_ATTRIBUTES.findall(page.own_text))
-    yield causes.JOINED, _found(found[0].replace("'", " ") for found in _APOSTROPHE.finditer(page.own_text))
-    yield causes.PARAMETER, _found(_PARAMETER.sub(r"\1", line) for line in _FALSE_LIST.findall(page.text))
-    yield causes.BARE_LANGUAGE, _found(_BARE_LANGUAGE.findall(page.text))
 
 
 def _found(texts: Iterable[str]) -> Words:

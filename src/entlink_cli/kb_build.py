@@ -262,6 +262,7 @@ COMMANDS = {
         "stopped when the same command is run again.",
         (
             "entlink kb build samples/products.csv -o products.kb",
+            "entlink kb build samples/wiki/samplewiki.xml samples/wiki/samplewiki-page_props.sql -o samplewiki.kb",
             "entlink kb build samples/products.csv -o products.kb --columns types=category --language en --replace",
         ),
     ),

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import tempfile
+from importlib import import_module
 from pathlib import Path
 
 import atheris
 
 with atheris.instrument_imports(include=["entlink"]):
+    import_module("entlink.sources.mediawiki")  # which a source would import too late, like the next
+    import_module("entlink.sources.dumps.sevenzip")
     from dump_checks import check_dump, dump_of
 
 from fuzzing import fuzz

@@ -228,7 +228,7 @@ def test_a_dump_that_is_cut_off(tmp_path, opened):
 def test_doubled_pages_stop_or_are_skipped(tmp_path):
     pages = [WikiPage("Ant", "[[Ant|one]]", id=3), WikiPage("Ant", "[[Ant|two]]", id=3)]
     dump = write_dump(tmp_path / "w.xml", pages)
-    with pytest.raises(SourceError, match="'Ant' appears a second time"):
+    with pytest.raises(SourceError, match=r"page 'Ant' \(number 3\) appears a second time"):
         build([dump], tmp_path / "w.kb")
     manifest = build([dump], tmp_path / "w.kb", BuildOptions(on_error="skip"))
     assert (manifest.entities, manifest.links, manifest.sources[0].skipped) == (1, 1, 1)

@@ -10,7 +10,7 @@ import duckdb
 import pool_tasks
 import pytest
 
-from entlink.engine.local import Task, default_processes, literal, literals, map_to_files, sql
+from entlink.engine.local import Task, default_processes, json_rows, literal, map_to_files, parquet_rows, sql
 from entlink.errors import EntlinkError, InputError
 
 
@@ -73,14 +73,26 @@ def test_default_processes_are_at_least_one():
     assert 1 <= default_processes() <= 8
 
 
-@pytest.mark.parametrize("name", ["plain", "it's", 'a "b"', "ünï 编", "semi;colon", "'; DROP TABLE x; --"])
-def test_paths_as_literals(tmp_path, name):
-    path = tmp_path / name
+@pytest.mark.parametrize(
+    "name", ["plain", "it's", 'a "b"', "ünï 编", "semi;colon", "'; DROP TABLE x; --", "a[b]*?", "c=3"]
+)
+def test_files_of_any_name(tmp_path, name):
+    (tmp_path / name).mkdir()
+    path, table = tmp_path / name / "rows", tmp_path / name / "rows.parquet"
     path.write_text('{"a": 1}\n')
+    missing = tmp_path / "missing"
     with sql(tmp_path) as connection:
         assert connection.execute(f"SELECT {literal(path)}").fetchall() == [(str(path),)]
-        assert connection.execute(f"SELECT {literals([path, path])}").fetchall() == [([str(path)] * 2,)]
-        assert connection.execute(f"SELECT a FROM read_json({literals([path])})").fetchall() == [(1,)]
+        rows = json_rows([path, missing, path], "{a: 'BIGINT'}")
+        assert connection.execute(rows).fetchall() == [(1,), (1,)]
+        connection.execute(f"COPY ({rows}) TO {literal(table)} (FORMAT parquet)")
+        assert connection.execute(f"SELECT * FROM {parquet_rows(table, table)}").fetchall() == [(1,)] * 4
+
+
+def test_no_files_are_no_rows(tmp_path):
+    with sql(tmp_path) as connection:
+        found = connection.execute(json_rows([], "{a: 'BIGINT', b: 'VARCHAR[]'}"))
+        assert (found.fetchall(), [column[0] for column in found.description]) == ([], ["a", "b"])
 
 
 def test_more_than_the_memory_is_told_with_the_option(tmp_path):

@@ -95,12 +95,19 @@ def _run_pool(
                 running = _reap(running, done)
         except BaseException as problem:
             pool.shutdown(wait=False, cancel_futures=True)
+            _end_workers(pool)
             if isinstance(problem, BrokenProcessPool):
                 raise EntlinkError(
                     "a process of the pool was ended from outside, most likely for want of memory. "
                     "Use fewer with --processes, or less with --memory"
                 ) from problem
             raise
+
+
+def _end_workers(pool: ProcessPoolExecutor) -> None:
+    """Whoever presses Ctrl-C does not want to wait for what the workers have begun, of which nothing will be kept."""
+    for worker in list((getattr(pool, "_processes", None) or {}).values()):  # it has no other name for them
+        worker.terminate()
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from entlink.kb.building import EXPORT, TABLES, Building, BuildOptions
 from entlink.kb.manifest import Manifest
 from entlink.kb.store import DATABASE, REPLACED, Store
 from entlink.kb.writing import create_store, write_lock, write_whole
-from entlink.sources import Source, WikiOptions, open_source
+from entlink.sources import Source, WikiOptions, open_source, table_of
 from entlink.version import __version__
 
 __all__ = ["BuildOptions", "build", "check_target", "clear", "move_into_place"]
@@ -83,11 +83,19 @@ def _open_all(sources: Sequence[str | Path], options: BuildOptions) -> list[Sour
     """The tables of a wiki come first; without an export, its table of pages has to tell of all entities."""
     opened = [_open(source, options) for source in sources]
     if opened and all(source.format == TABLES for source in opened):
+        _check_has_pages(opened)
         titles_only = msgspec.structs.replace(options.wiki, titles_only=True)
         tables = [_open(source, msgspec.structs.replace(options, wiki=titles_only)) for source in sources]
-        return sorted(tables, key=lambda source: "-page.sql" in source.path.name)  # a limit is for its rows alone
+        return sorted(tables, key=lambda source: table_of(source.path)[0] == "page")  # a limit is for its rows alone
     _check_wikis(opened)
     return sorted(opened, key=lambda source: source.format != TABLES)
+
+
+def _check_has_pages(tables: Sequence[Source]) -> None:
+    if not any(table_of(source.path)[0] == "page" for source in tables):
+        raise InputError(
+            f"{tables[0].path} tells of pages by their numbers only. Give the wiki's export too, or the table page"
+        )
 
 
 def _check_wikis(sources: Sequence[Source]) -> None:

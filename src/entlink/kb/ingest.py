@@ -162,7 +162,10 @@ class Ingestion:
                 return self._store_page(connection, msgspec.structs.replace(page, entity=told_apart), wiki)
         if page.valid_to is None or self._left_out == number:
             self._left_out = number  # with its past versions, which follow
-            raise _double(entity.id)
+            raise FieldError(
+                f"the page {entity.title!r} (number {number}) appears a second time",
+                "--on-error skip keeps the first",
+            )
         return _store_version(self._store, connection, key, page)
 
     def _wiki_of(self, key: int) -> str | None:

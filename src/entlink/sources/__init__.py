@@ -9,6 +9,7 @@ from entlink.sources.listed_pages import numbers_file
 from entlink.sources.page import Anchor, Identifier, Item, Meanings, Page, Paragraph, Redirect
 from entlink.sources.part import Part
 from entlink.sources.source import Source, open_source
+from entlink.sources.sql_dumps import table_of
 from entlink.sources.wiki_options import WikiOptions
 
 __all__ = [
@@ -28,4 +29,5 @@ __all__ = [
     "WikiOptions",
     "numbers_file",
     "open_source",
+    "table_of",
 ]

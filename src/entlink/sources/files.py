@@ -154,7 +154,7 @@ def open_bytes(path: Path, meter: Meter) -> io.BufferedReader:
         return packed
     try:
         unpacker = _UNPACKERS[compression](cast("IO[bytes]", packed))
-    except SourceError:
+    except BaseException:
         packed.close()
         raise
     return io.BufferedReader(_UnpackedFile(unpacker, cast("IO[bytes]", packed)), BUFFER)

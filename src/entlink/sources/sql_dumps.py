@@ -295,7 +295,10 @@ def read_pages(path: Path, reading: Reading, namespaces: Collection[int] | None 
     only = {} if namespaces is None else {"page_namespace": namespaces}
     found = _rows(path, reading, read_table(path), wanted, only)
     for id, namespace, title, is_redirect in cast("Iterator[tuple[int, int, str, int]]", found):
-        yield PageRow(id, namespace, _spaced(title), is_redirect != 0)
+        if title:
+            yield PageRow(id, namespace, _spaced(title), is_redirect != 0)
+        else:
+            reading.fail(SourceError(f"the page {id} has no title", str(path), hint="--on-error skip leaves it out"))
 
 
 def read_redirects(path: Path, reading: Reading, namespaces: Collection[int] | None = None) -> Iterator[RedirectRow]:

@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 from html import unescape
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from entlink.sources.wikitext.words import words
 
 SITE = Site()
 DUMPS = Path(__file__).resolve().parents[4] / "shared" / "data" / "mediawiki"
+MOST_ARTICLES = 800
 PIECES = words(
     """
     [[ ]] [[a]] [[A|b]] [[A| [[A|b]]s [[A|]] [[File: [[File:a|thumb|b]] [[Category:a]] [[fr:a]] [[:fr:a]] [[#a]]
@@ -51,7 +53,7 @@ def read(text: str, site: Site = SITE) -> list[tuple[str, str]]:
 
 
 @given(st.one_of(linked_texts, marked_texts))
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=700, deadline=None)
 @example("[[a]]''b")
 @example("[[a]]é''b")
 @example("[''[a]]")
@@ -183,9 +185,9 @@ def test_real_pages_and_their_paragraphs(name: str):
 
 
 def wikitexts(articles: Path) -> Iterator[str]:
-    """The articles, with the title of an entity written as its number, in the markup of a wiki."""
+    """The first articles, with the title of an entity written as its number, in the markup of a wiki."""
     with lzma.open(articles, "rt", encoding="utf8") as file:
-        for line in file:
+        for line in islice(file, MOST_ARTICLES):
             yield "\n\n".join(map(with_links, json.loads(line)["paragraphs"]))
 
 
@@ -199,7 +201,7 @@ def with_links(paragraph: dict[str, Any]) -> str:
     return "".join(pieces) + text[end:]
 
 
-def test_a_whole_wiki(schools: Path):
+def test_articles_of_a_wiki(schools: Path):
     pages = scanned = 0
     for text in wikitexts(schools / "articles.jsonl.xz"):
         links = scan_links(text, SITE)

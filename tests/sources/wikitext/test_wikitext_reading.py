@@ -52,6 +52,13 @@ def test_the_default_rules_expand_what_carries_text():
     assert page.templates == {"Nowrap"}
 
 
+def test_apostrophes_that_templates_become_are_no_markup():
+    page = parse("'''Of''' ''[[GQ]]''{{'}}s, ''Iliad''{{'s}} and ''[[Emma]]''{{' \"}} fame.")
+    assert page.paragraphs == (
+        Paragraph("Of GQ's, Iliad's and Emma' \" fame.", (Anchor(3, 5, "GQ"), Anchor(21, 25, "Emma"))),
+    )
+
+
 def test_arguments_are_a_sequence():
     arguments = Arguments("a|[[b|c]]|d")
     assert list(arguments) == ["a", "[[b|c]]", "d"]

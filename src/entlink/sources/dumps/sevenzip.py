@@ -227,9 +227,12 @@ def _decoder(folder: Folder, name: str) -> Decoder:
     raise _unreadable(folder.coders, name)
 
 
+_LARGEST_DICTIONARY = 0xFFFFFFFF  # what the format can say and the library takes
+
+
 def _dictionary(size: int, folder: Folder) -> int:
     """No more than the content can need, whatever the header says."""
-    return max(min(size, folder.size), _SMALLEST_DICTIONARY)
+    return min(max(min(size, folder.size), _SMALLEST_DICTIONARY), _LARGEST_DICTIONARY)
 
 
 _Filter = dict[str, int]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from entlink.sources.page import Kind
 from entlink.sources.wikitext.blanks import one_blank
 from entlink.sources.wikitext.quotes import without_quotes
-from entlink.sources.wikitext.seams import SEAM, close_seams
+from entlink.sources.wikitext.seams import SEAM, close_seams, tidy_seams
 from entlink.sources.wikitext.tables import cells_of
 
 _MARKERS = "*#:;"
@@ -58,7 +58,7 @@ class Blocks:
 
     def _add(self, kind: Kind, text: str) -> None:
         if SEAM in text:
-            text = close_seams(text).strip(" ")
+            text = close_seams(tidy_seams(text)).strip(" ")
         if text:
             self._blocks.append((kind, one_blank(text) if "  " in text else text))
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 _SCHEMES = "https?://|ftps?://|//|mailto:|news:|irc://|gopher://|tel:|urn:|geo:|git://|svn://|magnet:|sms:|xmpp:"
+_GLANCE = "[a-zA-Z]{3,6}+:|//"  # what they all look like: most brackets are those of pages, which this tells at once
 _EXTERNAL = re.compile(
-    rf"\[(?=[a-zA-Z/])(?i:{_SCHEMES})[^\s\[\]]++[ \t]*+([^\[\]\n]*+(?:\[\[[^\[\]\n]*+\]\][^\[\]\n]*+)*+)\]"
+    rf"\[(?={_GLANCE})(?i:{_SCHEMES})[^\s\[\]]++[ \t]*+([^\[\]\n]*+(?:\[\[[^\[\]\n]*+\]\][^\[\]\n]*+)*+)\]"
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 from entlink.sources.page import Anchor
@@ -11,6 +12,22 @@ SEAM = "\x17"
 END = "\x18"  # stands at the end of a text while its tags are read: what swallows it was never closed
 
 _SIGNS = "'[]"  # that mean something else when there are two
+
+
+_GAP = f"[,;{SEAM} ]"
+# Brackets with nothing left in them; what is left of a list at the beginning and the end of brackets; a blank before
+# a comma. Only where something was taken out, and every run of signs is looked at once.
+_EMPTY = re.compile(rf" ?[(（](?={_GAP}*{SEAM}){_GAP}*+[)）]")
+_LEADING = re.compile(rf"(?<=[(（])(?={_GAP}*{SEAM}){_GAP}++")
+_TRAILING = re.compile(rf"(?<!{_GAP})(?={_GAP}*{SEAM}){_GAP}++(?=[)）])")
+_BLANK = re.compile(rf" {SEAM}[{SEAM} ]*+(?=[,.;:)）])")
+
+
+def tidy_seams(text: str) -> str:
+    """The text without the signs that lost what they stood for: `Alabama (; ) is` where a pronunciation was."""
+    if "(" in text or "（" in text:
+        text = _TRAILING.sub(SEAM, _LEADING.sub(SEAM, _EMPTY.sub(SEAM, text)))
+    return _BLANK.sub(SEAM, text)
 
 
 def close_seams(text: str) -> str:

@@ -111,7 +111,13 @@ def scanner(dump: Path, name: str) -> dict[str, float]:
         return {}
     printed: dict[str, float] = json.loads(run([str(workspace.HERE / "scanner.py"), str(dump)], core=0).output)
     warm, cold = printed["links"] / printed["floor"], printed["links_first"] / printed["floor"]
-    _say(f"links only, {name}", printed["links"], "s", f"{warm:.2f} x finding plain links, {cold:.2f} x at first", "<= 2")
+    _say(
+        f"links only, {name}",
+        printed["links"],
+        "s",
+        f"{warm:.2f} x finding plain links, {cold:.2f} x at first",
+        "<= 2",
+    )
     ratio, speed = printed["reading"] / printed["floor"], printed["megabytes"] / printed["reading"]
     _say(f"wikitext, {name}", printed["reading"], "s", f"{ratio:.2f} x finding plain links, {speed:.0f} MB/s", "<= 2")
     return printed

@@ -87,3 +87,18 @@ def test_progress_of_indexing(own_world):
     reindex(own_world, processes=1, progress=lambda stage, done, total: seen.append(stage))
     assert "folding names" in seen
     assert seen[-1] == "writing postings"
+
+
+def test_a_card_does_not_list_itself_where_a_build_was_killed_as_it_ended(tmp_path, monkeypatch):
+    from entlink.kb import building
+    from entlink.kb.build import BuildOptions, build
+    from entlink.kb.index import read_card
+    from knowledge_bases import article, write_articles
+
+    source = write_articles(tmp_path / "rows.jsonl", [article("a", "Ant", "An ant.")])
+    with monkeypatch.context() as patch:
+        patch.setattr(building, "empty_log", lambda store: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            build([source], tmp_path / "a.kb", BuildOptions(format="articles"))
+    build([source], tmp_path / "a.kb", BuildOptions(format="articles"))
+    assert sorted(read_card(tmp_path / "a.kb" / "index-1").files) == ["groups-00.at", "groups-00.bin", "keys-00.trie"]

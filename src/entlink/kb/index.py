@@ -64,6 +64,7 @@ def make_index(
             f"{counts}: anchors.parquet is missing, and an index without it would forget all links. "
             "Restore it from a copy, or build the knowledge base again"
         )
+    (index / COMPLETE).unlink(missing_ok=True)  # of a build that was killed as it ended: it is written last, and anew
     edits = store.edits()
     names = _stage(store, counts, work / "staged", processes, progress)
     partitions = work / "partitions"

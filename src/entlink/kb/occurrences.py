@@ -29,6 +29,7 @@ def count_occurrences(
         counted[0] += 1
         progress("counting names in texts", counted[0], len(parts))
 
+    progress("counting names in texts", 0, len(parts))
     tasks = [Task(f"{part.name}.jsonl", (part, index, shards)) for part in parts]
     try:
         return map_to_files(count_part, tasks, work, processes=processes, done=done)

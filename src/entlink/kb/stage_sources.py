@@ -70,6 +70,7 @@ class Stager:
 
     def _stage(self, source: Source) -> StagedSource:
         plan = StagingPlan(source.on_error, self._texts, source.wiki, pack=self._total > _WORTH_PACKING)
+        self._progress("reading", self._before, self._total)  # the first part takes a while
         cards: dict[str, PartCard] = {}
         sizes: dict[str, int] = {}
         read = self._before

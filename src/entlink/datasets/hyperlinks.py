@@ -19,8 +19,8 @@ from entlink.datasets.hyperlink_report import HyperlinksReport, KnowledgeBaseCar
 from entlink.datasets.hyperlink_target import Target
 from entlink.engine.local import Progress, ignore_progress
 from entlink.errors import InputError
-from entlink.kb.build import clear
-from entlink.kb.writing import write_lock, write_whole
+from entlink.kb.resuming import Stamp, stamps, take_up
+from entlink.kb.writing import write_lock
 from entlink.sources import Source, open_source
 from entlink.version import __version__
 
@@ -33,7 +33,7 @@ class _Plan(msgspec.Struct, frozen=True):
     """What a half-done build must have in common with the one that takes it up again."""
 
     entlink: str
-    sources: tuple[tuple[str, int, int], ...]
+    sources: tuple[Stamp, ...]
     options: dict[str, Any]
     rules: str
     kb: tuple[str, str] | None
@@ -66,7 +66,7 @@ def build_hyperlinks(
     card = None if folder is None else kb_card(folder)
     opened = [_open(source, options) for source in given]
     with write_lock(target.work):
-        _take_up(target.work, _plan(opened, options, folder, card))
+        take_up(target.work, _plan(opened, options, folder, card))
         report = build_corpus(opened, target, options, folder, progress, card=card, command=command)
         shutil.rmtree(target.work)
     return report
@@ -86,15 +86,5 @@ def _open(source: Path, options: HyperlinkOptions) -> Source:
 def _plan(
     sources: Sequence[Source], options: HyperlinkOptions, kb: Path | None, card: KnowledgeBaseCard | None
 ) -> _Plan:
-    stamped = tuple((str(s.path.resolve()), s.size, s.path.stat().st_mtime_ns) for s in sources)
     stamped_kb = None if kb is None or card is None else (str(kb.resolve()), card.sha256)
-    return _Plan(__version__, stamped, told_options(options), options.wiki.rules_checksum(), stamped_kb)
-
-
-def _take_up(work: Path, plan: _Plan) -> None:
-    """Keep what an interrupted build of the same plan left; clear away that of another."""
-    stamp = work / "plan.json"
-    encoded = msgspec.json.encode(plan)
-    if not stamp.exists() or stamp.read_bytes() != encoded:
-        clear(work)
-        write_whole(stamp, encoded)
+    return _Plan(__version__, stamps(sources), told_options(options), options.wiki.rules_checksum(), stamped_kb)

@@ -15,12 +15,13 @@ from entlink.engine.local import Progress, ignore_progress
 from entlink.errors import ExistsError, InputError
 from entlink.kb.building import EXPORT, TABLES, Building, BuildOptions
 from entlink.kb.manifest import Manifest
+from entlink.kb.resuming import PLAN, Stamp, stamps, take_up
 from entlink.kb.store import DATABASE, REPLACED, Store
-from entlink.kb.writing import create_store, write_lock, write_whole
+from entlink.kb.writing import create_store, write_lock
 from entlink.sources import Source, WikiOptions, open_source, table_of
 from entlink.version import __version__
 
-__all__ = ["BuildOptions", "build", "check_target", "clear", "move_into_place"]
+__all__ = ["BuildOptions", "build", "check_target", "move_into_place"]
 
 SUFFIX = ".building"
 
@@ -29,7 +30,7 @@ class _Plan(msgspec.Struct, frozen=True):
     """What a half-done build must have in common with the command that takes it up again."""
 
     entlink: str
-    sources: tuple[tuple[str, int, int], ...]
+    sources: tuple[Stamp, ...]
     format: str | None
     columns: dict[str, str]
     language: str | None
@@ -57,7 +58,7 @@ def build(
     opened = _open_all(sources, options)
     work = target.with_name(target.name + SUFFIX)
     with write_lock(work):
-        _take_up(work, _plan(opened, options))
+        take_up(work, _plan(opened, options), create_store)
         manifest = _run(work, opened, options, command, progress)
         move_into_place(work, target)
     return manifest
@@ -125,10 +126,9 @@ def _open(source: str | Path, options: BuildOptions) -> Source:
 
 
 def _plan(sources: Sequence[Source], options: BuildOptions) -> _Plan:
-    stamped = tuple((str(s.path.resolve()), s.size, s.path.stat().st_mtime_ns) for s in sources)
     return _Plan(
         __version__,
-        stamped,
+        stamps(sources),
         options.format,
         dict(options.columns),
         options.language,
@@ -138,23 +138,6 @@ def _plan(sources: Sequence[Source], options: BuildOptions) -> _Plan:
         options.wiki,
         options.wiki.rules_checksum(),
     )
-
-
-def clear(work: Path) -> None:
-    """Take away what an earlier build left, but for the lock that is held."""
-    for leftover in work.iterdir():
-        if leftover.name != "write.lock":
-            shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
-
-
-def _take_up(work: Path, plan: _Plan) -> None:
-    """Keep what an interrupted build of the same plan left; clear away that of another."""
-    stamp = work / "plan.json"
-    encoded = msgspec.json.encode(plan)
-    if not stamp.exists() or stamp.read_bytes() != encoded:
-        clear(work)
-        create_store(work)
-        write_whole(stamp, encoded)
 
 
 def _tune(store: Store) -> None:
@@ -186,7 +169,7 @@ def move_into_place(work: Path, target: Path) -> None:
     work.rename(target)
     shutil.rmtree(_replaced(target), ignore_errors=True)
     shutil.rmtree(target / "staging", ignore_errors=True)
-    (target / "plan.json").unlink(missing_ok=True)
+    (target / PLAN).unlink(missing_ok=True)
 
 
 def _replaced(target: Path) -> Path:

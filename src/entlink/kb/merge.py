@@ -20,12 +20,13 @@ from entlink.engine.local import (
     sql,
 )
 from entlink.errors import InputError
-from entlink.kb.build import SUFFIX, check_target, clear, move_into_place
+from entlink.kb.build import SUFFIX, check_target, move_into_place
 from entlink.kb.building import FIRST_INDEX
 from entlink.kb.checksums import checksum, checksums
 from entlink.kb.counts import BASE, LinkTotals, read_totals
 from entlink.kb.index import make_index
 from entlink.kb.manifest import Manifest, SourceCard
+from entlink.kb.resuming import clear
 from entlink.kb.staging import write_rows
 from entlink.kb.store import DATABASE, Store, Version
 from entlink.kb.writing import (

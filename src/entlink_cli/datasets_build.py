@@ -75,14 +75,7 @@ def _configure(parser: Parser) -> None:
         "--nil", action="store_true", help="keep links to nothing in the knowledge base, with NIL as their gold"
     )
     _configure_choice(parser)
-    options.table(parser)
-    parser.add_argument("--language", metavar="L", help="language of records that do not say their own")
-    parser.add_argument(
-        "--on-error",
-        choices=("stop", "skip"),
-        default="stop",
-        help="at a bad record: stop (default), or leave it out and tell at the end",
-    )
+    options.reading(parser)
     parser.add_argument(
         "--processes", metavar="N", type=values.whole, help="processes (default: the cores, at most 8)"
     )

@@ -35,14 +35,7 @@ def _replace(parser: Parser) -> None:
 def _configure_build(parser: Parser) -> None:
     parser.add_argument("sources", metavar="SOURCE", nargs="+", help="files or folders, plain or compressed")
     _output(parser, "NAME.kb", "the knowledge base to make")
-    options.table(parser)
-    parser.add_argument("--language", metavar="L", help="language of records that do not say their own")
-    parser.add_argument(
-        "--on-error",
-        choices=("stop", "skip"),
-        default="stop",
-        help="at a bad record: stop (default), or leave it out and tell at the end",
-    )
+    options.reading(parser)
     parser.add_argument(
         "--no-text-counts",
         action="store_true",

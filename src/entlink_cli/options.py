@@ -72,6 +72,20 @@ def table(parser: Parser | _ArgumentGroup) -> None:
     )
 
 
+def reading(parser: Parser) -> None:
+    """How to read sources that become something whole."""
+    table(parser)
+    parser.add_argument(
+        "--language", metavar="L", help="language of records that do not say their own; of a wiki, of all its pages"
+    )
+    parser.add_argument(
+        "--on-error",
+        choices=("stop", "skip"),
+        default="stop",
+        help="at a bad record: stop (default), or leave it out and tell at the end",
+    )
+
+
 def wiki(parser: Parser) -> None:
     """How to read a wiki's dump."""
     group = parser.add_argument_group("of a wiki's dump")

@@ -69,12 +69,20 @@ class Link(Leaf, frozen=True):
 
 
 class GoldLink(Record, frozen=True):
-    """What an annotator says a span means: any of `entities` is right, none of them is NIL."""
+    """What an annotator says a span means: any of `entities` is right, none of them is NIL.
+
+    `meta` is free, as a document's is: the `type` an annotator gave, the category of a dataset.
+    """
 
     span: Span
     entities: tuple[str, ...]
     nil_type: str | None = None
     optional: bool = False
+    meta: Mapping[str, Any] = {}
+
+    @property
+    def is_nil(self) -> bool:
+        return not self.entities
 
 
 class Turn(Record, frozen=True):

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Literal, TypeVar
+from collections.abc import Iterator
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from entlink.documents import SCHEMA_VERSION, Candidate, Document, GoldLink, Image, Link, Mention, Turn
-from entlink.errors import EntlinkError, InputError, SourceError
+from entlink.errors import InputError, SourceError
 from entlink.formats.frames import Frame
-from entlink.formats.inputs import Input, input_lines, input_name, open_input
+from entlink.formats.inputs import Input, OnProblem, failing, input_lines, input_name, open_input
 from entlink.formats.rows import (
     CandidateRow,
     DocumentRow,
@@ -23,6 +23,7 @@ from entlink.formats.rows import (
     document_schema,
 )
 from entlink.formats.texts import read_text, restore, visible
+from entlink.sources.ledger import OnError
 from entlink.spans import Place, check_mentions
 
 __all__ = [
@@ -51,21 +52,14 @@ Default = TypeVar("Default")
 def read_documents(
     source: Input,
     *,
-    on_error: Literal["stop", "skip"] = "stop",
-    on_problem: Callable[[EntlinkError], None] | None = None,
+    on_error: OnError = "stop",
+    on_problem: OnProblem | None = None,
 ) -> Iterator[Document]:
     """The documents of a file of JSON lines, one after the other.
 
     A path may be compressed. `on_error="skip"` passes over bad rows, and `on_problem` is told of each.
     """
-    name = input_name(source)
-
-    def fail(error: InputError) -> None:
-        if on_error == "stop":
-            raise error
-        if on_problem is not None:
-            on_problem(error)
-
+    name, fail = input_name(source), failing(on_error, on_problem)
     with open_input(source) as file:
         for number, line in input_lines(file, name, fail):
             try:
@@ -201,7 +195,8 @@ def _gold(rows: list[GoldRow], frame: Frame, place: Place) -> tuple[GoldLink, ..
             raise place.error(f"field gold[{index}] has both entity and entities", "Give one of them")
         span = frame.span(row, "gold", index)
         right = entities if entity is None else (entity,)
-        gold.append(GoldLink(span, right, _or(row.nil_type, None), _or(row.optional, False)))
+        meta: dict[str, Any] = {} if row.meta is UNSET else row.meta
+        gold.append(GoldLink(span, right, _or(row.nil_type, None), _or(row.optional, False), meta))
     return tuple(gold)
 
 
@@ -265,6 +260,8 @@ def _gold_row(gold: GoldLink, frame: Frame) -> GoldRow:
         row.entity = gold.entities[0] if gold.entities else None
     if gold.optional:
         row.optional = True
+    if gold.meta:
+        row.meta = dict(gold.meta)
     return row
 
 

@@ -8,11 +8,25 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from entlink.errors import SourceError
+from entlink.errors import EntlinkError, InputError, SourceError
 from entlink.sources.files import Meter, broken_stream_errors, open_bytes
+from entlink.sources.ledger import OnError
 from entlink.sources.lines import MAX_LINE, cut_off
 
 Input = str | Path | BinaryIO
+OnProblem = Callable[[EntlinkError], None]
+
+
+def failing(on_error: OnError, on_problem: OnProblem | None) -> Callable[[InputError], None]:
+    """What a reader calls at a bad record: it raises, or tells `on_problem` and returns."""
+
+    def fail(error: InputError) -> None:
+        if on_error == "stop":
+            raise error
+        if on_problem is not None:
+            on_problem(error)
+
+    return fail
 
 
 def input_name(source: Input) -> str:

@@ -44,7 +44,7 @@ class MentionRow(msgspec.Struct, gc=False):
     turn: TurnIndex = UNSET
 
 
-class GoldRow(msgspec.Struct, gc=False):
+class GoldRow(msgspec.Struct):
     """What an annotator says: `entity`, or several right ones as `entities`; neither is NIL."""
 
     start: Offset
@@ -54,6 +54,7 @@ class GoldRow(msgspec.Struct, gc=False):
     nil_type: OptionalText = UNSET
     optional: bool | UnsetType = UNSET
     turn: TurnIndex = UNSET
+    meta: dict[str, Any] | UnsetType = UNSET
 
 
 class CandidateRow(msgspec.Struct, gc=False):

@@ -8,10 +8,11 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from entlink.documents import SCHEMA_VERSION, Candidate, Document, GoldLink, Image, Link, Mention, Turn
+from entlink.documents import SCHEMA_VERSION, Candidate, Document, GoldLink, Image, Link, Mention, Span, Turn
 from entlink.errors import InputError, SourceError
 from entlink.formats.frames import Frame
 from entlink.formats.inputs import Input, OnProblem, failing, input_lines, input_name, open_input
+from entlink.formats.offset_units import guess_unit
 from entlink.formats.rows import (
     CandidateRow,
     DocumentRow,
@@ -24,7 +25,7 @@ from entlink.formats.rows import (
 )
 from entlink.formats.texts import read_text, restore, visible
 from entlink.sources.ledger import OnError
-from entlink.spans import Place, check_mentions
+from entlink.spans import OFFSETS, Place, check_mentions
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -196,8 +197,20 @@ def _gold(rows: list[GoldRow], frame: Frame, place: Place) -> tuple[GoldLink, ..
         span = frame.span(row, "gold", index)
         right = entities if entity is None else (entity,)
         meta: dict[str, Any] = {} if row.meta is UNSET else row.meta
+        if row.text is not UNSET and row.text is not None:
+            _check_surface(frame, row.text, span, f"gold[{index}]")
         gold.append(GoldLink(span, right, _or(row.nil_type, None), _or(row.optional, False), meta))
     return tuple(gold)
+
+
+def _check_surface(frame: Frame, surface: str, span: Span, field: str) -> None:
+    """A mention that is written elsewhere than its offsets say shows what they count."""
+    text = frame.text
+    if text[span.start : span.end] == surface:
+        return
+    unit = guess_unit(text, span.start, span.end, surface)
+    if unit is not None:
+        raise frame.error(f"{field}: the offsets {span.start}-{span.end} of {surface!r} count {unit}", OFFSETS)
 
 
 def _links(rows: list[LinkRow], text: str, frame: Frame) -> tuple[Link, ...]:

@@ -24,6 +24,14 @@ class Frame:
         self._size = len(document.text)
         self._turns = document.turn_spans if document.turns else ()
 
+    @property
+    def text(self) -> str:
+        return self._document.text
+
+    def error(self, problem: str, hint: str) -> SpanError:
+        """An error of the document at its place."""
+        return self._place.span_error(self._document.id, problem, hint)
+
     def span(self, row: SpanRow, field: str, index: int) -> Span:
         """The span of the whole text that a row's offsets mean; `field[index]` is its name in messages."""
         start, end, turn = row.start, row.end, row.turn

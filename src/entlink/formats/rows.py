@@ -45,10 +45,14 @@ class MentionRow(msgspec.Struct, gc=False):
 
 
 class GoldRow(msgspec.Struct):
-    """What an annotator says: `entity`, or several right ones as `entities`; neither is NIL."""
+    """What an annotator says: `entity`, or several right ones as `entities`; neither is NIL.
+
+    `text` is the mention as written, to check the offsets by.
+    """
 
     start: Offset
     end: Offset
+    text: OptionalText = UNSET
     entity: OptionalText = UNSET
     entities: list[str] | UnsetType = UNSET
     nil_type: OptionalText = UNSET

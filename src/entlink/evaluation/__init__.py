@@ -1,0 +1,1 @@
+"""Scores, and what others scored."""

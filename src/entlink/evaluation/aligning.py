@@ -1,0 +1,131 @@
+"""Gold and predictions side by side: joined by id while both are read, with what does not fit told at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import Literal, NamedTuple
+
+from entlink.documents import Document
+from entlink.errors import InputError
+from entlink.evaluation.offsets import check_offsets
+
+Missing = Literal["stop", "empty", "skip"]
+_SHOWN = 3
+
+
+class Pair(NamedTuple):
+    """A document with gold, and the same document with predictions."""
+
+    gold: Document
+    predicted: Document
+
+
+class Aligned:
+    """Pairs of documents with the same id, in the order of the gold; iterate it once.
+
+    `missing` says what a document is that only one side has: an error, one without links there, or left out.
+    What comes in the same order on both sides is held one at a time; what does not, until its other half comes.
+    """
+
+    def __init__(
+        self, gold: Iterable[Document], predictions: Iterable[Document], *, missing: Missing = "stop"
+    ) -> None:
+        self._gold, self._predictions, self._missing = gold, iter(predictions), missing
+        self._waiting: dict[str, Document] = {}
+        self._seen: set[str] = set()
+        self.only_gold: list[str] = []
+        self.only_predicted: list[str] = []
+
+    def __iter__(self) -> Iterator[Pair]:
+        done: set[str] = set()
+        for document in self._gold:
+            if document.id in done:
+                raise InputError(_twice("gold", document.id))
+            done.add(document.id)
+            predicted = self._find(document.id)
+            if predicted is None:
+                self.only_gold.append(document.id)
+                if self._missing == "empty":
+                    yield Pair(document, _bare(document))
+            else:
+                yield _checked(Pair(document, predicted))
+        late = self._left_over()
+        self.only_predicted = [document.id for document in late]
+        if self._missing == "stop" and (self.only_gold or self.only_predicted):
+            raise InputError(self._told(len(done)))
+        if self._missing == "empty":
+            yield from (Pair(_bare(document), document) for document in late)
+
+    def _find(self, id: str) -> Document | None:
+        if id in self._waiting:
+            return self._waiting.pop(id)
+        for document in self._fresh():
+            if document.id == id:
+                return document
+            self._waiting[document.id] = document
+        return None
+
+    def _left_over(self) -> list[Document]:
+        return [*self._waiting.values(), *self._fresh()]
+
+    def _fresh(self) -> Iterator[Document]:
+        """What has not been read yet of the predictions."""
+        for document in self._predictions:
+            if document.id in self._seen:
+                raise InputError(_twice("the predictions", document.id))
+            self._seen.add(document.id)
+            yield document
+
+    def _told(self, size: int) -> str:
+        parts = []
+        if self.only_gold:
+            parts.append(
+                f"{len(self.only_gold)} of {size} gold documents have no predictions ({_some(self.only_gold)})"
+            )
+        if self.only_predicted:
+            count = len(self.only_predicted)
+            parts.append(f"{count} documents with predictions are not in the gold ({_some(self.only_predicted)})")
+        return (
+            f"{' and '.join(parts)}. Check that both are of one set and have the same ids; `--missing empty` counts "
+            "what is missing as a document without links, `--missing skip` leaves it out"
+        )
+
+
+def _twice(where: str, id: str) -> str:
+    return f"two documents of {where} have the id {id!r}. Ids must differ: gold and predictions are joined by them"
+
+
+def _some(ids: list[str]) -> str:
+    return ", ".join(map(repr, ids[:_SHOWN])) + (", …" if len(ids) > _SHOWN else "")
+
+
+def _bare(document: Document) -> Document:
+    """The same document with neither gold nor links."""
+    meta = {"lacks": document.meta["lacks"]} if "lacks" in document.meta else {}
+    return Document(document.id, document.text, turns=document.turns, meta=meta)
+
+
+def _checked(pair: Pair) -> Pair:
+    """Raises where the two cannot be of one text, or a score is no number."""
+    gold, predicted = pair
+    if "lacks" not in gold.meta and "lacks" not in predicted.meta and gold.text != predicted.text:
+        raise InputError(_differs(gold, predicted))
+    for link in predicted.links:
+        if math.isnan(link.score):
+            problem = f"the score of {link.mention.text!r} is not a number (NaN)"
+            raise InputError(f"document {gold.id!r}: {problem}. Write a number, or leave it out")
+    check_offsets(gold, predicted)
+    return pair
+
+
+def _differs(gold: Document, predicted: Document) -> str:
+    place = next(
+        (number for number, (one, other) in enumerate(zip(gold.text, predicted.text, strict=False)) if one != other),
+        min(len(gold.text), len(predicted.text)),
+    )
+    ours, theirs = gold.text[place : place + 20], predicted.text[place : place + 20]
+    return (
+        f"document {gold.id!r}: gold and predictions have different texts from character {place} on: "
+        f"{ours!r} and {theirs!r}. Offsets compare only in one text: link the text of the gold"
+    )

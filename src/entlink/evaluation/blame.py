@@ -1,0 +1,87 @@
+"""Which stage lost a link, and how good the rest could have been: blame and ceilings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from entlink.documents import Record
+from entlink.evaluation.items import Gold, Predicted, fits
+from entlink.evaluation.ranking import rank_of
+
+
+class Cause(StrEnum):
+    """Why a gold link is not among the answers. Each miss has one cause: the first stage that lost it."""
+
+    COVERAGE = "not in the knowledge base"
+    DETECTION = "mention not found"
+    BOUNDARIES = "mention found with other boundaries"
+    CANDIDATES = "right entity not among the candidates"
+    RANKING = "another candidate ranked first"
+    UNKNOWN = "another entity chosen; candidates were not written"
+    NIL = "NIL said, though the right entity ranked first"
+    NOT_NIL = "an entity chosen where gold is NIL"
+
+
+STAGE_OF: Mapping[Cause, str] = {
+    Cause.COVERAGE: "knowledge base",
+    Cause.DETECTION: "detection",
+    Cause.BOUNDARIES: "detection",
+    Cause.CANDIDATES: "candidates",
+    Cause.RANKING: "ranking",
+    Cause.UNKNOWN: "candidates or ranking",
+    Cause.NIL: "nil",
+    Cause.NOT_NIL: "nil",
+}
+
+
+class Ceilings(Record, frozen=True):
+    """The share of gold that each stage left reachable: what recall would be with every later stage perfect.
+
+    `candidates` and `ranking` are None where the predictions do not tell their candidates, `coverage` is None
+    without a knowledge base.
+    """
+
+    coverage: float | None
+    detection: float
+    candidates: float | None
+    ranking: float | None
+    final: float
+
+
+def cause_of(gold: Gold, predicted: Predicted | None, *, overlapped: bool, is_covered: bool) -> Cause | None:
+    """Why this gold link was lost; None where it was not. `predicted` is the answer at its place."""
+    if predicted is not None and fits(gold, predicted):
+        return None
+    if not is_covered:
+        return Cause.COVERAGE
+    if predicted is None:
+        return Cause.BOUNDARIES if overlapped else Cause.DETECTION
+    if gold.is_nil:
+        return Cause.NOT_NIL
+    candidates = predicted.link.candidates
+    if not candidates:
+        # A NIL without candidates had none to choose from; an entity without them had some, but does not tell.
+        return Cause.CANDIDATES if predicted.is_nil else Cause.UNKNOWN
+    rank = rank_of(gold, candidates)
+    if rank is None:
+        return Cause.CANDIDATES
+    return Cause.NIL if predicted.is_nil and rank == 1 else Cause.RANKING
+
+
+def ceilings(gold: int, lost: Mapping[Cause, int], *, has_kb: bool) -> Ceilings:
+    """The ceilings from the causes of all misses, over so many gold links."""
+
+    def share(*stages: str) -> float:
+        missed = sum(count for cause, count in lost.items() if STAGE_OF[cause] in stages)
+        return (gold - missed) / gold if gold else 0.0
+
+    covered, found = ("knowledge base",), ("knowledge base", "detection")
+    known = not lost.get(Cause.UNKNOWN)
+    return Ceilings(
+        share(*covered) if has_kb else None,
+        share(*found),
+        share(*found, "candidates") if known else None,
+        share(*found, "candidates", "ranking") if known else None,
+        share(*STAGE_OF.values()),
+    )

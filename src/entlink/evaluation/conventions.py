@@ -1,0 +1,58 @@
+"""How a score is counted, by name: two scores compare only where their conventions are the same."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from entlink.documents import Record
+
+
+class Matching(StrEnum):
+    """When a predicted mention is at the place of a gold one."""
+
+    STRICT = "strict"
+    WEAK = "weak"
+    STRING = "string"
+    STRING_WITHOUT_ARTICLES = "string-without-articles"
+
+    @property
+    def is_of_strings(self) -> bool:
+        return self in (Matching.STRING, Matching.STRING_WITHOUT_ARTICLES)
+
+
+class NilRule(StrEnum):
+    """What becomes of NIL, gold or predicted, in ED and EL. Mention detection does not ask what a mention means."""
+
+    IGNORED = "nil-ignored"
+    REQUIRED = "nil-required"
+    ERRORS = "nil-errors"
+    DROPPED = "nil-gold-dropped"
+
+
+MATCHING_MEANS = {
+    Matching.STRICT: "a mention counts where both its offsets are those of the gold one",
+    Matching.WEAK: "a mention counts where it overlaps the gold one, each at most once",
+    Matching.STRING: "sets of (document, turn, mention as written, entity); offsets are not looked at",
+    Matching.STRING_WITHOUT_ARTICLES: "as string, with a leading the, a or an taken off both sides",
+}
+NIL_MEANS = {
+    NilRule.IGNORED: "NIL gold and NIL predictions are left out; an entity predicted on NIL gold is an error",
+    NilRule.REQUIRED: "NIL is an answer like another: NIL gold must be predicted as NIL",
+    NilRule.ERRORS: "NIL gold is left out; each NIL prediction is an error",
+    NilRule.DROPPED: "NIL gold, NIL predictions, and whatever is predicted on NIL gold are left out",
+}
+
+
+class Convention(Record, frozen=True):
+    """A rule of matching and a rule for NIL."""
+
+    matching: Matching = Matching.STRICT
+    nil: NilRule = NilRule.IGNORED
+
+    @property
+    def name(self) -> str:
+        return f"{self.matching}, {self.nil}"
+
+    def describe(self) -> str:
+        """The convention in a sentence each."""
+        return f"{MATCHING_MEANS[self.matching]}. {NIL_MEANS[self.nil]}."

@@ -1,0 +1,104 @@
+"""A document's gold and links as the scorers see them: places, surfaces and entities, within what was annotated."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from entlink.documents import Document, GoldLink, Link, Span
+
+Rename = Callable[[str], str]
+
+
+class Gold(NamedTuple):
+    """A gold link; `entities` are alternatives, none of them is NIL. `unit` is the turn, or 0."""
+
+    unit: int
+    start: int
+    end: int
+    surface: str
+    entities: tuple[str, ...]
+    nil_type: str | None
+    optional: bool
+    link: GoldLink
+
+    @property
+    def is_nil(self) -> bool:
+        return not self.entities
+
+
+class Predicted(NamedTuple):
+    """A predicted link; `entity` None is NIL."""
+
+    unit: int
+    start: int
+    end: int
+    surface: str
+    entity: str | None
+    nil_type: str | None
+    link: Link
+
+    @property
+    def is_nil(self) -> bool:
+        return self.entity is None
+
+
+def fits(gold: Gold, predicted: Predicted) -> bool:
+    """Whether the answer is right for a gold link at its place: one of its entities, or NIL for NIL."""
+    entity, entities = predicted[4], gold[4]
+    return entity in entities if entities else entity is None
+
+
+def gold_items(document: Document) -> list[Gold]:
+    """The gold of a document, in the order it has there."""
+    text, turns = document.text, document.turn_spans if document.turns else ()
+    return [
+        Gold(
+            bisect_right(turns, link.span.start, key=_start) - 1 if turns else 0,
+            link.span.start,
+            link.span.end,
+            link.meta.get("mention") or text[link.span.start : link.span.end],
+            link.entities,
+            link.nil_type,
+            link.optional,
+            link,
+        )
+        for link in document.gold
+    ]
+
+
+def predicted_items(document: Document, gold: Document) -> list[Predicted]:
+    """The links of a document, in the order they have there, less those where `gold` was not annotated."""
+    # Without offsets the turns are made up, but their numbers are right; otherwise gold knows the turns best.
+    frame = document if "lacks" in document.meta and document.turns else gold
+    turns = frame.turn_spans if frame.turns else ()
+    items = [
+        Predicted(
+            bisect_right(turns, link.mention.span.start, key=_start) - 1 if turns else 0,
+            link.mention.span.start,
+            link.mention.span.end,
+            link.mention.text,
+            link.entity,
+            link.nil_type,
+            link,
+        )
+        for link in document.links
+    ]
+    return _within(items, gold, lacks_offsets=document.meta.get("lacks") == "offsets")
+
+
+def _start(span: Span) -> int:
+    return span.start
+
+
+def _within(items: list[Predicted], gold: Document, *, lacks_offsets: bool) -> list[Predicted]:
+    turns: Sequence[int] | None = gold.meta.get("annotated_turns")
+    if turns is not None:
+        wanted = frozenset(turns)
+        items = [item for item in items if item.unit in wanted]
+    span: Sequence[int] | None = gold.meta.get("evaluation_span")
+    if span is not None and not lacks_offsets:
+        start, end = span
+        items = [item for item in items if item.start >= start and item.end <= end]
+    return items

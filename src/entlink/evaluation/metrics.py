@@ -1,0 +1,131 @@
+"""What is counted in one document: mentions, entities, links and NILs, as pure functions of gold and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TypeVar
+
+from entlink.evaluation.conventions import Convention, Matching, NilRule
+from entlink.evaluation.counts import Counts
+from entlink.evaluation.items import Gold, Predicted, fits
+from entlink.evaluation.matching import Edges, edges, most_pairs, place_of
+
+Item = TypeVar("Item", Gold, Predicted)
+
+
+def mention_counts(gold: Sequence[Gold], predicted: Sequence[Predicted], matching: Matching) -> Counts:
+    """Mention detection (MD): places only."""
+    gold, predicted = _distinct(gold, matching), _distinct(predicted, matching)
+    return _counted(gold, predicted, edges(gold, predicted, matching))
+
+
+def link_counts(gold: Sequence[Gold], predicted: Sequence[Predicted], convention: Convention) -> Counts:
+    """Entity linking (EL): place and entity."""
+    gold, predicted = scored(gold, predicted, convention)
+    met = [
+        [number for number in choices if fits(gold[number], one)]
+        for one, choices in zip(predicted, edges(gold, predicted, convention.matching), strict=True)
+    ]
+    return _counted(gold, predicted, met)
+
+
+def entity_counts(gold: Sequence[Gold], predicted: Sequence[Predicted], convention: Convention) -> Counts:
+    """Entity disambiguation (ED): the set of entities of each document or turn, wherever they stand.
+
+    NIL is one more member of the set where the rule for NIL counts it.
+    """
+    gold, predicted = scored(gold, predicted, convention)
+    answers = {(one.unit, one.entity) for one in predicted}
+    groups = {(one.unit, one.entities) for one in gold if not one.optional}
+    optional = {(one.unit, one.entities) for one in gold if one.optional} - groups
+    if not optional and all(len(entities) < 2 for _, entities in groups):
+        wanted = {(unit, entities[0] if entities else None) for unit, entities in groups}
+        return Counts(len(wanted & answers), len(answers), len(wanted))
+    return _set_counts(groups, optional, answers)
+
+
+def nil_counts(
+    gold: Sequence[Gold], predicted: Sequence[Predicted], matching: Matching, *, typed: bool = False
+) -> Counts:
+    """NIL as a class of its own: NIL predicted where gold is NIL, if `typed` of the same type."""
+    nils = _distinct([one for one in gold if not one.entities], matching)
+    answers = _distinct([one for one in predicted if one.entity is None], matching)
+    met = edges(nils, answers, matching)
+    if typed:
+        met = [
+            [number for number in choices if nils[number].nil_type == one.nil_type]
+            for one, choices in zip(answers, met, strict=True)
+        ]
+    return _counted(nils, answers, met)
+
+
+def scored(
+    gold: Sequence[Gold], predicted: Sequence[Predicted], convention: Convention
+) -> tuple[Sequence[Gold], Sequence[Predicted]]:
+    """The gold and the answers that count in ED and EL."""
+    rule, matching = convention.nil, convention.matching
+    if rule is NilRule.DROPPED:
+        predicted = _off_nil_gold(gold, predicted, matching)
+    if rule is not NilRule.REQUIRED:
+        gold = [one for one in gold if one.entities]
+    if rule in (NilRule.IGNORED, NilRule.DROPPED):
+        predicted = [one for one in predicted if one.entity is not None]
+    if matching.is_of_strings:
+        gold, predicted = (
+            _distinct(gold, matching, with_entity=True),
+            _distinct(predicted, matching, with_entity=True),
+        )
+    return gold, predicted
+
+
+def _off_nil_gold(gold: Sequence[Gold], predicted: Sequence[Predicted], matching: Matching) -> list[Predicted]:
+    """The answers that do not stand on NIL gold; one that also meets other gold stays."""
+    return [
+        one
+        for one, choices in zip(predicted, edges(gold, predicted, matching), strict=True)
+        if not choices or any(gold[number].entities for number in choices)
+    ]
+
+
+def _counted(gold: Sequence[Gold], predicted: Sequence[Predicted], met: Edges) -> Counts:
+    """Optional gold that is met counts neither for nor against; optional gold that is not met is no miss."""
+    is_optional = [one.optional for one in gold]
+    pairs = most_pairs(met, is_optional)
+    excused = sum(is_optional[number] for number in pairs.values())
+    return Counts(len(pairs) - excused, len(predicted) - excused, len(gold) - sum(is_optional))
+
+
+def _set_counts(
+    groups: set[tuple[int, tuple[str, ...]]],
+    optional: set[tuple[int, tuple[str, ...]]],
+    answers: set[tuple[int, str | None]],
+) -> Counts:
+    """With alternatives an answer may satisfy one of several gold entries: as many as possible are satisfied."""
+    every = [*sorted(groups), *sorted(optional)]
+    given = sorted(answers, key=lambda answer: (answer[0], answer[1] or ""))
+    met = [
+        [
+            number
+            for number, (own, entities) in enumerate(every)
+            if own == unit and (entity in entities if entities else entity is None)
+        ]
+        for unit, entity in given
+    ]
+    pairs = most_pairs(met, [number >= len(groups) for number in range(len(every))])
+    excused = sum(number >= len(groups) for number in pairs.values())
+    return Counts(len(pairs) - excused, len(given) - excused, len(groups))
+
+
+def _distinct(items: Sequence[Item], matching: Matching, *, with_entity: bool = False) -> Sequence[Item]:
+    """Matching by strings is of sets: what is written twice in a turn counts once."""
+    if not matching.is_of_strings:
+        return items
+    place = place_of(matching)
+    first: dict[Hashable, Item] = {}
+    for item in sorted(items, key=_is_optional):
+        first.setdefault((place(item), item[4]) if with_entity else place(item), item)
+    return list(first.values())
+
+
+def _is_optional(item: Gold | Predicted) -> bool:
+    return isinstance(item, Gold) and item.optional

@@ -1,0 +1,111 @@
+"""How well candidates are found and ordered, over gold mentions: recall@K, accuracy@K, MRR, BLINK's columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from entlink.documents import Candidate, Record
+from entlink.evaluation.items import Gold, Predicted, fits
+
+KS = (1, 2, 4, 8, 10, 16, 32, 50, 64, 100)
+
+
+class Outcome(NamedTuple):
+    """What became of one gold mention.
+
+    `rank` is the place of the right entity among the candidates as they were given, from 1; `retriever_rank` the
+    one by the retriever's own number. None: it is not among them. `says_nil` is false also where nothing was said.
+    """
+
+    is_nil: bool
+    says_nil: bool
+    is_right: bool
+    rank: int | None
+    retriever_rank: int | None
+
+
+class BlinkColumns(Record, frozen=True):
+    """The four columns of BLINK's tables.
+
+    `retriever_accuracy` is of the retriever's own first candidate, `recall` of its first `k`;
+    `normalised` is the accuracy of the final choice where the gold entity was among those, `unnormalised` over all.
+    """
+
+    retriever_accuracy: float
+    recall: float
+    normalised: float
+    unnormalised: float
+    k: int
+    mentions: int
+
+
+def outcome(gold: Gold, predicted: Predicted | None, evidence: str | None = None) -> Outcome:
+    """What became of a gold mention, given the answer at its place.
+
+    The retriever's order is that of the evidence named so (such as `bi-encoder`), else of the candidates as given.
+    """
+    if predicted is None:
+        return Outcome(gold.is_nil, False, False, None, None)
+    candidates = predicted.link.candidates
+    rank = rank_of(gold, candidates)
+    own = rank if evidence is None or rank is None else rank_of(gold, _by_evidence(candidates, evidence))
+    return Outcome(gold.is_nil, predicted.is_nil, fits(gold, predicted), rank, own)
+
+
+def rank_of(gold: Gold, candidates: Sequence[Candidate]) -> int | None:
+    """The place from 1 of the first candidate that is right; None where there is none."""
+    for place, candidate in enumerate(candidates, 1):
+        if candidate.entity in gold.entities:
+            return place
+    return None
+
+
+def _by_evidence(candidates: Sequence[Candidate], evidence: str) -> list[Candidate]:
+    return sorted(candidates, key=lambda one: -one.evidence.get(evidence, float("-inf")))
+
+
+def accuracy(outcomes: Iterable[Outcome]) -> float:
+    """The share of gold mentions whose answer is right; NIL is right for NIL."""
+    return _mean([one.is_right for one in outcomes])
+
+
+def accuracy_at(outcomes: Iterable[Outcome], k: int) -> float:
+    """The share of gold mentions with a right answer among the first `k`: the entity, or for NIL gold a NIL.
+
+    Where all gold is in the knowledge base, and no NIL is said, this is recall@K.
+    """
+    return _mean([one.is_right or (not (one.is_nil or one.says_nil) and _is_within(one.rank, k)) for one in outcomes])
+
+
+def recall_at(outcomes: Iterable[Outcome], k: int) -> float:
+    """The share of gold entities among the first `k` candidates; NIL gold does not count."""
+    return _mean([_is_within(one.rank, k) for one in outcomes if not one.is_nil])
+
+
+def reciprocal_rank(outcomes: Iterable[Outcome]) -> float:
+    """MRR: the mean of 1 ÷ rank over gold entities, 0 where the entity is not among the candidates."""
+    return _mean([1.0 / one.rank if one.rank else 0.0 for one in outcomes if not one.is_nil])
+
+
+def blink_columns(outcomes: Iterable[Outcome], k: int = 64) -> BlinkColumns:
+    """BLINK's four columns over gold in the knowledge base."""
+    entities = [one for one in outcomes if not one.is_nil]
+    found = [one for one in entities if _is_within(one.retriever_rank, k)]
+    right = sum(one.is_right for one in found)
+    return BlinkColumns(
+        _mean([one.retriever_rank == 1 for one in entities]),
+        len(found) / len(entities) if entities else 0.0,
+        right / len(found) if found else 0.0,
+        right / len(entities) if entities else 0.0,
+        k,
+        len(entities),
+    )
+
+
+def _is_within(rank: int | None, k: int) -> bool:
+    return rank is not None and rank <= k
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0

@@ -1,0 +1,259 @@
+"""From counts to scores: what a scorer has counted becomes an `Evaluation`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from entlink.documents import Record
+from entlink.errors import MissingExtraError
+from entlink.evaluation import ranking
+from entlink.evaluation.blame import STAGE_OF, ceilings
+from entlink.evaluation.conventions import Convention, NilRule
+from entlink.evaluation.counts import macro
+from entlink.evaluation.leakage import Leakage
+from entlink.evaluation.resampling import Intervals, intervals, macro_intervals, require_numpy
+from entlink.evaluation.results import (
+    Blame,
+    ConventionName,
+    Coverage,
+    Evaluation,
+    Macro,
+    Micro,
+    PerDocument,
+    Ranking,
+    Saliency,
+    Slice,
+    Task,
+)
+from entlink.evaluation.scorer import Scorer
+from entlink.evaluation.tally import Column
+from entlink.version import __version__
+
+TASKS = ("md", "md_linked", "ed", "el")
+NO_INTERVALS = "there are no intervals: pip install 'entlink[eval]'"
+_MOST_VALUES = 40
+_UNKNOWN_SHOWN = 5
+
+
+class Resampling(Record, frozen=True):
+    """How intervals are drawn; no rounds, no intervals."""
+
+    rounds: int = 1000
+    seed: int = 0
+    level: float = 0.95
+
+
+class Summariser:
+    """Makes the parts of an evaluation from one scorer's counts."""
+
+    def __init__(self, scorer: Scorer, resampling: Resampling) -> None:
+        scorer.tally.close()
+        self._scorer, self._tally, self._resampling = scorer, scorer.tally, resampling
+        self.notes: list[str] = []
+        self._has_intervals = resampling.rounds > 0 and self._can_draw()
+        labels = scorer.groups
+        self.over = scorer.options.macro_by or ("domain" if any(labels) else "document")
+        self.groups = scorer.tally.documents if self.over == "document" else [label or "(none)" for label in labels]
+
+    def _can_draw(self) -> bool:
+        try:
+            require_numpy()
+        except MissingExtraError:
+            self.notes.append(NO_INTERVALS)
+            return False
+        return True
+
+    def task(self, name: str) -> Task:
+        """A task, micro and macro."""
+        column = self._tally.columns[name]
+        groups = self._tally.grouped(name, self.groups)
+        drawn = self._macro_intervals(column) if self._has_intervals else None
+        means = Macro(*macro(groups.values()), self.over, len(groups), drawn)
+        return Task(self._convention(name), self.micro(name), means)
+
+    def _convention(self, name: str) -> str:
+        """Mention detection has no rule for NIL; a further rule stands behind the task's name."""
+        chosen = self._scorer.options.convention
+        task, _, rule = name.partition(":")
+        if task == "md":
+            return f"{chosen.matching}, all spans"
+        if task == "md_linked":
+            return f"{chosen.matching}, spans with an entity"
+        return Convention(chosen.matching, NilRule(rule) if rule else chosen.nil).name
+
+    def micro(self, name: str) -> Micro:
+        column = self._tally.columns[name]
+        return Micro.of(column.total(), self._intervals(column))
+
+    def _intervals(self, column: Column) -> Intervals | None:
+        if not self._has_intervals:
+            return None
+        how = self._resampling
+        return intervals(column, rounds=how.rounds, seed=how.seed, level=how.level)
+
+    def _macro_intervals(self, column: Column) -> Intervals:
+        how = self._resampling
+        return macro_intervals(column, self.groups, rounds=how.rounds, seed=how.seed, level=how.level)
+
+    def conventions(self) -> dict[str, dict[str, Task]]:
+        """ED and EL by each further rule for NIL, side by side with the chosen one."""
+        chosen, rules = self._scorer.options.convention, self._scorer.options.rules
+        if not rules:
+            return {}
+        names = {rule: "" if rule is chosen.nil else f":{rule}" for rule in dict.fromkeys((chosen.nil, *rules))}
+        return {
+            Convention(chosen.matching, rule).name: {task: self.task(f"{task}{suffix}") for task in ("ed", "el")}
+            for rule, suffix in names.items()
+        }
+
+    def ranking(self) -> Ranking:
+        """Accuracy, recall@K and the rest, over gold mentions."""
+        outcomes = list(self._scorer.outcomes.elements())
+        entities = [one for one in outcomes if not one.is_nil]
+        known = self._scorer.with_candidates > 0
+        right = sum(one.is_right for one in entities) + self._scorer.typed_nil
+        return Ranking(
+            ranking.accuracy(outcomes),
+            ranking.accuracy(entities),
+            right / len(outcomes) if outcomes else 0.0,
+            len(outcomes),
+            len(entities),
+            {k: ranking.recall_at(outcomes, k) for k in ranking.KS} if known else {},
+            {k: ranking.accuracy_at(outcomes, k) for k in ranking.KS} if known else {},
+            ranking.reciprocal_rank(outcomes) if known else None,
+            ranking.blink_columns(outcomes) if known else None,
+        )
+
+    def slices(self) -> list[Slice]:
+        """Every value of every slice, the largest first within one; rare values are left out and told."""
+        found: dict[str, list[Slice]] = {}
+        for (name, value), documents in self._scorer.slice_documents.items():
+            found.setdefault(name, []).append(self._slice(name, value, documents))
+        rows: list[Slice] = []
+        for name in dict.fromkeys(slicer.name for slicer in self._scorer.slicers):
+            values = sorted(found.get(name, []), key=lambda one: (-one.gold, one.value))
+            if len(values) > _MOST_VALUES:
+                self.notes.append(f"slice {name}: {len(values)} values, the {_MOST_VALUES} with most gold are shown")
+            rows += values[:_MOST_VALUES]
+        return rows
+
+    def _slice(self, name: str, value: str, documents: int) -> Slice:
+        column = self._tally.columns[f"slice-el:{name}:{value}"]
+        el, md = column.total(), self._tally.columns[f"slice-md:{name}:{value}"].total()
+        whole = next(slicer.of_documents for slicer in self._scorer.slicers if slicer.name == name)
+        candidates = self._scorer.slice_candidates.get((name, value))
+        known = self._scorer.with_candidates and candidates is not None and el.gold
+        return Slice(
+            name,
+            value,
+            el.gold,
+            documents,
+            md.recall,
+            el.recall,
+            self._intervals(column),
+            el.precision if whole else None,
+            el.f1 if whole else None,
+            (candidates or 0) / el.gold if known else None,
+        )
+
+    def blame(self) -> Blame:
+        """Misses by cause and by stage, wrong answers by reason, ceilings and examples."""
+        scorer = self._scorer
+        stages: dict[str, int] = {}
+        for cause, count in scorer.misses.most_common():
+            stages[STAGE_OF[cause]] = stages.get(STAGE_OF[cause], 0) + count
+        return Blame(
+            {str(cause): count for cause, count in scorer.misses.most_common()},
+            stages,
+            dict(scorer.wrong.most_common()),
+            ceilings(scorer.blamed, scorer.misses, has_kb=scorer.identities is not None),
+            scorer.examples.all(),
+        )
+
+    def saliency(self) -> Saliency:
+        """Predicted spans a document against gold."""
+        total, documents = self._tally.columns["md"].total(), max(1, len(self._tally.documents))
+        ratio = total.predicted / total.gold if total.gold else None
+        return Saliency(total.gold / documents, total.predicted / documents, ratio, self._scorer.outside)
+
+    def coverage(self, kb: str) -> Coverage | None:
+        """How much of the gold a knowledge base knows."""
+        scorer = self._scorer
+        if scorer.identities is None:
+            return None
+        missing = scorer.uncovered_entities
+        return Coverage(
+            kb,
+            sum(count for one, count in scorer.outcomes.items() if not one.is_nil),
+            scorer.covered,
+            len(scorer.gold_entities),
+            len(scorer.gold_entities) - len(missing),
+            sorted(missing)[:_UNKNOWN_SHOWN],
+            self.micro("el_covered"),
+        )
+
+    def warnings(self) -> list[str]:
+        """What a reader of the scores should know."""
+        scorer = self._scorer
+        told = [verdict for watch in scorer.watches.values() if (verdict := watch.verdict())]
+        if scorer.overlapping:
+            told.append(f"{scorer.overlapping} gold spans overlap another; each counts")
+        if scorer.outside:
+            told.append(f"{scorer.outside} predictions stand where nothing was annotated; they are left out")
+        if scorer.unknown_predicted:
+            names = ", ".join(map(repr, sorted(scorer.unknown_predicted)[:_UNKNOWN_SHOWN]))
+            total = scorer.unknown_predicted.total()
+            told.append(f"{total} predictions are of entities that the knowledge base does not know: {names}")
+        return told + self._mismatch()
+
+    def _mismatch(self) -> list[str]:
+        """Mentions agree and entities never do: most likely two kinds of identifiers."""
+        md, el = self._tally.columns["md_linked"].total(), self._tally.columns["el"].total()
+        if md.correct < 10 or el.correct or self._scorer.identities is not None:
+            return []
+        return [
+            f"{md.correct} mentions agree, but not one entity: gold and predictions may use different identifiers. "
+            "With --kb both are looked up in a knowledge base first"
+        ]
+
+
+def summarise(
+    scorer: Scorer,
+    *,
+    name: str = "run",
+    resampling: Resampling | None = None,
+    kb: str = "",
+    leaks: Leakage | None = None,
+    notes: Sequence[str] = (),
+    chosen: str = "",
+) -> Evaluation:
+    """All that was measured."""
+    resampling = resampling or Resampling()
+    make = Summariser(scorer, resampling)
+    tally = scorer.tally
+    return Evaluation(
+        name=name,
+        version=__version__,
+        documents=len(tally.documents),
+        convention=ConventionName.of(scorer.options.convention, chosen),
+        md=make.task("md"),
+        md_linked=make.task("md_linked"),
+        ed=make.task("ed"),
+        el=make.task("el"),
+        nil=make.micro("nil"),
+        nil_typed=make.micro("nil_typed"),
+        conventions=make.conventions(),
+        ranking=make.ranking(),
+        slices=make.slices(),
+        blame=make.blame(),
+        saliency=make.saliency(),
+        coverage=make.coverage(kb),
+        leakage=leaks,
+        notes=[*notes, *make.warnings(), *make.notes],
+        settings={"seed": resampling.seed, "rounds": resampling.rounds, "level": resampling.level},
+        per_document=PerDocument(
+            tally.documents,
+            list(make.groups) if make.over != "document" else [],
+            {task: tuple(map(list, tally.columns[task].rows())) for task in TASKS},  # type: ignore[misc]
+        ),
+    )

@@ -66,9 +66,7 @@ def evaluate_files(
     """
     options = options or EvaluationOptions()
     wanted = File(gold, "gold", gold_format, on_error)
-    given = File(
-        gold if predictions is None else predictions, "links", format or _same(wanted, predictions), on_error
-    )
+    given = _predictions(wanted, predictions, format, on_error)
     if options.missing == "stop" and (wanted.format.lists or given.format.lists):
         options = msgspec.structs.replace(options, missing="empty")
     found = evaluate(

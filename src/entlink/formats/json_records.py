@@ -79,6 +79,8 @@ def json_items(source: Input, shape: type[Shape], fail: Fail) -> Iterator[tuple[
             record = decoder.decode(item)
         except msgspec.ValidationError as error:
             fail(bad_field(error, place))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            fail(_bad_json(bytes(item), error, place))
         else:
             yield place, record
 
@@ -135,7 +137,7 @@ def _items(source: Input, name: str) -> list[msgspec.Raw]:
         return _items_decoder.decode(content.removeprefix(b"\xef\xbb\xbf"))
     except msgspec.ValidationError as error:
         raise SourceError(f"the file is not a JSON list: {error}", name, hint="Check its format") from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise SourceError(f"the JSON is bad or cut off: {error}", name, hint="Fetch the file again") from error
 
 

@@ -80,6 +80,9 @@ _ALL = (
     PublicFormat("genre-output", "GENRE's marked-up text, or its hypotheses", "genre_output", "links"),
     PublicFormat("refined-output", "spans of ReFinED as JSON", "refined_output", "links"),
     PublicFormat("spacy-output", "spaCy's Doc.to_json with kb_id", "spacy_output", "links"),
+    PublicFormat("fever", "claims of FEVER with their verdicts, without spans", "fever", "gold"),
+    PublicFormat("linked-mentions", "JSON lines with a text and its linked mentions", "linked_mentions", "gold"),
+    PublicFormat("hansel", "Hansel's JSON lines, a mention a line", "hansel", "gold"),
     PublicFormat("jsonl", "entlink's own documents as JSON lines", "jsonl", "both", is_written=True),
 )
 PUBLIC_FORMATS: Mapping[str, PublicFormat] = MappingProxyType({each.name: each for each in _ALL})

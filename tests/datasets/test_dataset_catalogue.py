@@ -1,0 +1,104 @@
+"""Cards of datasets: all of them are whole, and what they name can be found."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import entlink.datasets
+from entlink.datasets.catalogue import card, cards, dataset, names
+from entlink.datasets.dataset_card import DatasetCard, Split
+from entlink.errors import InputError, SourceError
+from entlink.formats.public import PUBLIC_FORMATS
+
+CARDS = Path(entlink.datasets.__file__).parent / "cards"
+ALL = [pytest.param(each, id=each.name) for each in cards().values()]
+
+
+def test_every_file_is_a_card_of_its_name():
+    assert names() == sorted(path.stem for path in CARDS.iterdir())
+    assert len(names()) >= 20
+
+
+@pytest.mark.parametrize("about", ALL)
+def test_a_card_is_whole(about: DatasetCard):
+    for field in ("title", "measures", "task", "licence", "how_to_get", "citation", "main_score"):
+        assert getattr(about, field).strip(), field
+    assert about.source.startswith("https://")
+    assert all(re.fullmatch("[a-z]{2}", language) for language in about.languages)
+    assert about.languages
+    assert about.reader == "wikisrs" or about.reader in PUBLIC_FORMATS
+    assert (CARDS / f"{about.name}.toml").read_text(encoding="utf8").startswith(f'name = "{about.name}"\n')
+
+
+@pytest.mark.parametrize("about", ALL)
+def test_a_card_is_short(about: DatasetCard):
+    """What is not a line of `splits` is at most forty lines."""
+    lines = (CARDS / f"{about.name}.toml").read_text(encoding="utf8").splitlines()
+    assert len(lines) - len(about.splits) <= 40
+    assert max(len(line) for line in lines if not re.search("sha256|^source", line)) <= 118
+
+
+@pytest.mark.parametrize("about", ALL)
+def test_splits_are_told_apart(about: DatasetCard):
+    assert about.splits
+    assert len({split.name for split in about.splits}) == len(about.splits)
+    places = [(split.file, tuple(split.only.items())) for split in about.splits]
+    assert len(set(places)) == len(places)
+    for split in about.splits:
+        assert split.sha256 is None or re.fullmatch("[0-9a-f]{64}", split.sha256)
+        assert split.names(Path("some/folder") / split.file.replace("*", "x"))
+
+
+@pytest.mark.parametrize("about", ALL)
+def test_how_to_get_it_ends_with_a_check_where_there_is_something_to_get(about: DatasetCard):
+    if "not published" not in about.how_to_get:
+        assert about.how_to_get.rstrip().endswith(f"--dataset {about.name}")
+
+
+def test_no_file_is_in_two_datasets():
+    sums = [(split.sha256, each.name) for each in cards().values() for split in each.splits if split.sha256]
+    by_sum: dict[str, set[str]] = {}
+    for digest, name in sums:
+        by_sum.setdefault(digest, set()).add(name)
+    assert all(len(owners) == 1 for owners in by_sum.values())
+
+
+def test_an_unknown_name_is_told_with_the_nearest():
+    with pytest.raises(InputError, match=r"no dataset 'conel2'\. Did you mean 'conel-2'\? `entlink datasets list`"):
+        card("conel2")
+    with pytest.raises(InputError, match=r"no dataset 'qqq'\. `entlink datasets list`"):
+        card("qqq")
+
+
+def test_an_unknown_split_is_told_with_the_nearest():
+    with pytest.raises(
+        InputError, match=r"conel-2 has no split 'vall'\. Did you mean 'val'\? It has train, val, test"
+    ):
+        card("conel-2").split("vall")
+
+
+def test_a_field_that_no_card_has_is_refused():
+    with pytest.raises(msgspec.ValidationError, match="unknown field `license`"):
+        msgspec.convert({**msgspec.to_builtins(card("fever")), "license": "MIT"}, DatasetCard)
+
+
+def test_a_missing_split_is_told_with_what_to_do(tmp_path):
+    with pytest.raises(SourceError, match=r"no ConEL22_EL_Test\.json, the split test of conel-2\. `entlink datasets"):
+        dataset("conel-2", tmp_path, "test")
+
+
+def test_a_file_is_found_below_the_folder_and_only_once(tmp_path):
+    split = Split(name="all", file="part/*.jsonl")
+    about = msgspec.structs.replace(card("fever"), splits=(split,))
+    one = tmp_path / "deep" / "part" / "a.jsonl"
+    one.parent.mkdir(parents=True)
+    one.touch()
+    assert about.find(split, tmp_path) == one
+    assert about.find(split, one) == one
+    (one.parent / "b.jsonl").touch()
+    with pytest.raises(SourceError, match=r"2 files may be the split all of fever: .*Name the folder of one of them"):
+        about.find(split, tmp_path)

@@ -15,6 +15,7 @@ from entlink.datasets.dataset_card import DatasetCard, Split
 from entlink.datasets.dataset_counts import Tally
 from entlink.documents import Document, GoldLink, Span
 from entlink.errors import SourceError
+from entlink.formats.wikisrs import EntityPair
 
 ROWS = [
     {
@@ -194,8 +195,8 @@ def test_an_unknown_format_is_told(folder):
 # What is odd
 
 
-def tallied(*documents: Document, has_texts: bool = True) -> Tally:
-    tally = Tally(has_texts=has_texts)
+def tallied(*documents: Document) -> Tally:
+    tally = Tally()
     for document in documents:
         tally.add(document)
     return tally
@@ -235,6 +236,13 @@ def test_overlapping_gold(spans, overlapping):
     assert tallied(Document("a", "Mercury", gold=gold(*spans))).counts.overlapping == overlapping
 
 
+def test_of_pairs_entities_are_counted():
+    tally = Tally()
+    for first, second in (("a", "b"), ("b", "c")):
+        tally.add(EntityPair(first, second, first, second, 50.0, 1.0))
+    assert (tally.counts.records, tally.counts.entities, tally.warnings()) == (2, 3, [])
+
+
 def test_of_a_list_of_links_texts_and_offsets_are_not_asked():
-    tally = tallied(Document("a", "", gold=gold((0, 7), (0, 9))), has_texts=False)
+    tally = tallied(Document("a", "", gold=gold((0, 7), (0, 9)), meta={"lacks": "text"}))
     assert (tally.counts.gold, tally.warnings(), tally.counts.overlapping) == (2, [], 0)

@@ -82,26 +82,29 @@ def check(
     """Tell what the files at a path are, and read them all.
 
     A file is known by its checksum, else by its name, else only by its format. With a card only that dataset is
-    looked for, and a single file is read as it whatever its name. In a folder, files of no dataset are read only
-    where there are no others.
+    looked for, and a single file is read as it whatever its name. With a format a single file is read in it, and of
+    a folder the files that have it. In a folder, files of no dataset are read only where there are no others.
     """
     place = Path(path)
-    if format is not None:
+    if format is not None and format != PAIRS:
         public_format(format)
     known = [card] if card is not None else list(cards().values())
     known = [each for each in known if format in (None, each.reader)]
-    reader = format or (card.reader if card is not None and place.is_file() else None)
-    found = [_tell(file, known, reader) for file in _files(place)]
+    found = [_tell(file, known, _said(place, card, format)) for file in _files(place)]
     chosen = [each for each in found if each.parts]
     if not chosen and (card is None or place.is_file()):
-        chosen = [each for each in found if each.reader]
+        chosen = [each for each in found if each.reader and format in (None, each.reader)]
     if not chosen:
         raise _nothing(place, card)
-    there = {part.name for each in chosen for _, part in each.parts}
-    lacking = [part for part in card.splits if part.name not in there] if card is not None else []
     reports = tuple(_examine(each, progress) for each in chosen)
-    missing = tuple(Part(card.name, part.name) for part in lacking) if card is not None else ()
-    return CheckReport(str(place), reports, missing, len(found) - len(chosen))
+    return CheckReport(str(place), reports, _missing(card, chosen), len(found) - len(chosen))
+
+
+def _said(place: Path, card: DatasetCard | None, format: str | None) -> str | None:
+    """What the caller says a file is; of a folder it holds for some of its files only."""
+    if not place.is_file():
+        return None
+    return format or (card.reader if card is not None else None)
 
 
 def _files(place: Path) -> Iterator[Path]:
@@ -114,6 +117,14 @@ def _files(place: Path) -> Iterator[Path]:
                 yield path
     else:
         raise SourceError("there is no such file or folder", str(place), hint="Check the path")
+
+
+def _missing(card: DatasetCard | None, chosen: Iterable[_Known]) -> tuple[Part, ...]:
+    """The splits of the asked dataset that none of the files is."""
+    if card is None:
+        return ()
+    there = {part.name for each in chosen for _, part in each.parts}
+    return tuple(Part(card.name, part.name) for part in card.splits if part.name not in there)
 
 
 def _nothing(place: Path, card: DatasetCard | None) -> InputError:
@@ -159,8 +170,7 @@ def _shown_format(path: Path) -> str | None:
 def _examine(known: _Known, progress: Progress | None) -> FileReport:
     """Read every record of a file that is known to have a format."""
     reader = known.reader or ""
-    is_list = reader == PAIRS or PUBLIC_FORMATS[reader].lists
-    tally, problems = Tally(has_texts=not is_list), _Problems()
+    tally, problems = Tally(), _Problems()
     total = sum(part.records or 0 for _, part in known.parts)
     try:
         records = read_records(reader, known.path, on_error="skip", on_problem=problems.add)

@@ -35,9 +35,8 @@ class DatasetCounts(msgspec.Struct):
 class Tally:
     """Counts records as they come. Of ids and entities it keeps a number each, so that large files fit."""
 
-    def __init__(self, *, has_texts: bool = True) -> None:
+    def __init__(self) -> None:
         self.counts = DatasetCounts()
-        self._has_texts = has_texts
         self._ids: set[int] = set()
         self._entities: set[int] = set()
         self._examples: dict[str, list[str]] = {}
@@ -72,24 +71,29 @@ class Tally:
             counts.duplicates += 1
             self._note("duplicates", document)
         self._ids.add(hash(document.id))
-        if self._has_texts and not document.text.strip():
-            counts.empty += 1
-            self._note("empty", document)
         for gold in document.gold:
-            self._add_gold(gold, document)
-        counts.overlapping += _overlapping(document) if self._has_texts else 0
+            self._add_gold(gold)
+        if "lacks" not in document.meta:  # a list of links has neither texts nor offsets of its own
+            self._add_places(document)
 
-    def _add_gold(self, gold: GoldLink, document: Document) -> None:
+    def _add_gold(self, gold: GoldLink) -> None:
         counts = self.counts
         counts.gold += 1
         counts.nil += gold.is_nil
         counts.alternatives += len(gold.entities) > 1
         counts.optional += gold.optional
         self._entities.update(map(hash, gold.entities))
-        span = gold.span
-        if self._has_texts and not 0 <= span.start < span.end <= len(document.text):
-            counts.outside += 1
-            self._note("outside", document, span_problem(span.start, span.end))
+
+    def _add_places(self, document: Document) -> None:
+        if not document.text.strip():
+            self.counts.empty += 1
+            self._note("empty", document)
+        self.counts.overlapping += _overlapping(document)
+        for gold in document.gold:
+            start, end = gold.span.start, gold.span.end
+            if not 0 <= start < end <= len(document.text):
+                self.counts.outside += 1
+                self._note("outside", document, span_problem(start, end))
 
     def _note(self, kind: str, document: Document, problem: str = "") -> None:
         noted = self._examples.setdefault(kind, [])

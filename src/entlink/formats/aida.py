@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import unquote
@@ -111,8 +111,8 @@ def write(documents: Iterable[Document], file: BinaryIO) -> None:
     for document in as_gold(documents):
         if re.search(r"[\r\n]", document.id):
             raise unwritable(document, "AIDA", "its id has a line end", "Give it an id of one line")
-        lines = [f"{DOCSTART} ({document.id})", *_lines(document, text_of(document, "AIDA")), "", ""]
-        file.write(encoded("\n".join(lines), document, "AIDA"))
+        lines = chain([f"{DOCSTART} ({document.id})"], _lines(document, text_of(document, "AIDA")), [""])
+        file.write(encoded((f"{line}\n" for line in lines), document, "AIDA"))
 
 
 # Reading
@@ -259,5 +259,5 @@ def _encoded(entity: str, document: Document) -> str:
 
 
 def _escaped(character: str) -> str:
-    units = character.encode("utf-16-be", "surrogatepass").hex()
+    units = character.encode("utf-16-be").hex()
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))

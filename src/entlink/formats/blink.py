@@ -14,6 +14,7 @@ is written here, and reading it gives the very text back.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -139,10 +140,10 @@ def _given(label: Id) -> str | None:
 
 def _gold_meta(row: BlinkRow) -> dict[str, str]:
     """Where there is a title beside it, the label is a description."""
-    title = row.label_title or row.Wikipedia_title
-    if title is None:
-        return {} if row.label in (None, UNLABELLED, row.label_id) else {"title": str(row.label)}
-    return {"title": title} if row.label is None else {"title": title, "description": str(row.label)}
+    title, label = row.label_title or row.Wikipedia_title, _given(row.label)
+    if title is not None:
+        return {"title": title} if label is None else {"title": title, "description": label}
+    return {} if label in (None, _given(row.label_id)) else {"title": str(label)}
 
 
 def _elq_document(row: ElqRow, place: Place) -> Document:
@@ -185,7 +186,7 @@ def _label(gold: GoldLink, document: Document) -> Rows:
         problem = f"the entity {entity!r} would be read as none"
         raise unwritable(document, "BLINK", problem, "Give it another id")
     # BLINK's own ids are numbers, and it does not take them as text.
-    is_number = entity.isascii() and entity.isdecimal() and str(int(entity)) == entity
+    is_number = re.fullmatch("0|[1-9][0-9]{,17}", entity) is not None
     return {"label": gold.meta.get("title", entity), "label_id": int(entity) if is_number else entity}
 
 

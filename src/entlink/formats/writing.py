@@ -64,10 +64,10 @@ def unwritable(document: Document, format: str, problem: str, hint: str) -> Inpu
     return InputError(f"document {document.id!r} cannot be written as {format}: {problem}. {hint}.")
 
 
-def encoded(text: str, document: Document, format: str) -> bytes:
-    """The text as UTF-8."""
+def encoded(parts: Iterable[str], document: Document, format: str) -> bytes:
+    """The parts of what is written of a document, as UTF-8."""
     try:
-        return text.encode()
+        return "".join(parts).encode()
     except UnicodeEncodeError as error:
         problem, hint = "it holds half of a surrogate pair", "Read its source with the right encoding"
         raise unwritable(document, format, problem, hint) from error

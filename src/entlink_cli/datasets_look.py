@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 _PATIENCE = 2.0
 _PROBLEMS_SHOWN = 5
 _SPLITS_SHOWN = 3
+_WIDEST = 88
 _UNREADABLE = 3  # as for any input that is wrong
+_VERDICTS = {"same": ", as on the card", "other": ", not as on the card", "unknown": "; the card has none"}
 
 # list
 
@@ -68,16 +70,20 @@ def _info(arguments: Namespace) -> None:
         ("source", about.source),
         ("main score", about.main_score),
         ("format", about.reader),
-        ("citation", _flowing(about.citation)),
-        ("notes", _flowing(about.notes)),
+        *_filled("citation", about.citation),
+        *_filled("notes", about.notes),
     ]
-    say(f"{about.name}: {about.title}", *columns([field for field in fields if field[1]], "  "))
+    say(f"{about.name}: {about.title}", *columns(fields, "  "))
     say("how to get it:", *(f"  {line}" for line in about.how_to_get.strip().splitlines()))
     say("splits:", *columns(map(_split_row, about.splits), "  "))
 
 
-def _flowing(text: str) -> str:
-    return " ".join(text.split())
+def _filled(name: str, text: str) -> list[tuple[str, str]]:
+    """A field with a longer text, on as many lines as it takes."""
+    from textwrap import wrap
+
+    lines = wrap(" ".join(text.split()), _WIDEST, break_long_words=False, break_on_hyphens=False)
+    return list(zip([name, *[""] * len(lines)], lines, strict=False))
 
 
 def _split_row(split: Split) -> tuple[str, ...]:
@@ -137,7 +143,7 @@ def _file_lines(file: FileReport) -> list[str]:
         ("dataset", _identity(file)),
         ("records", f"{file.counts.records:,}"),
         ("gold", _gold(file.counts)),
-        ("sha256", file.sha256),
+        ("sha256", f"{file.sha256}{_VERDICTS[file.checksum] if file.parts else ''}"),
     ]
     rows += [("warning", warning) for warning in file.warnings]
     if file.bad:
@@ -149,18 +155,21 @@ def _file_lines(file: FileReport) -> list[str]:
 
 def _identity(file: FileReport) -> str:
     """What the file is, and how that is known."""
+    if file.told_by == "caller":
+        return f"read as {file.format}, as asked"
     if not file.parts:
         return f"none of the catalogue; the format is {file.format}"
     splits: dict[str, list[str]] = {}
     for part in file.parts:
         splits.setdefault(part.dataset, []).append(part.split)
     names = "; ".join(f"{dataset} {', '.join(own)}" for dataset, own in splits.items())
-    return f"{names} (known by its {file.told_by}), format {file.format}"
+    return f"{names}, known by its {file.told_by}; the format is {file.format}"
 
 
 def _gold(counts: DatasetCounts) -> str:
     facts = [
-        f"{number_of(counts.gold, 'link')} to {number_of(counts.entities, 'entity', 'entities')}",
+        number_of(counts.gold, "link"),
+        number_of(counts.entities, "entity", "entities"),
         f"{counts.nil:,} NIL",
         f"{counts.alternatives:,} with alternatives",
         f"{counts.optional:,} optional",

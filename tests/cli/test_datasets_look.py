@@ -80,7 +80,7 @@ def test_check_tells_what_is_in_a_file(run, write_lines, tmp_path):
         str(path),
         "  dataset  none of the catalogue; the format is jsonl",
         "  records  2",
-        "  gold     2 links to 1 entity, 1 NIL, 0 with alternatives, 0 optional, 0 overlapping",
+        "  gold     2 links, 1 entity, 1 NIL, 0 with alternatives, 0 optional, 0 overlapping",
     ]
 
 
@@ -99,8 +99,9 @@ def test_check_of_a_folder_with_a_dataset(run, write_lines, tmp_path):
     (tmp_path / "README.md").write_text("About.")
     done = run(*CHECK, tmp_path, "--dataset", "oke-2015")
     assert done.code == 0
-    assert "  dataset  oke-2015 train (known by its name), format elevant\n" in done.out
+    assert "  dataset  oke-2015 train, known by its name; the format is elevant\n" in done.out
     assert "  warning  the checksum is not that of the card: another version, or an altered file\n" in done.out
+    assert ", not as on the card\n" in done.out
     assert "  warning  the card of oke-2015 says 95 records, and here are 1\n" in done.out
     assert done.out.endswith("not here of oke-2015: eval\n1 other file left alone\n")
     (file,) = run(*CHECK, tmp_path, "--json").json["files"]
@@ -115,6 +116,7 @@ def test_a_file_that_cannot_be_read_is_exit_code_3(run, write_lines, tmp_path):
     assert f"    {path}, line 2: the row has neither a text nor turns. Give text" in done.out
     assert done.out.endswith("    …\n")
     assert run(*CHECK, path, "--format", "jsonl", "--json").code == 3
+    assert "  dataset     read as jsonl, as asked\n" in done.out
     quiet = run(*CHECK, path, "--format", "jsonl", "--quiet")
     assert (quiet.code, quiet.out) == (3, "")
 
@@ -124,7 +126,7 @@ def test_a_page_saved_in_place_of_a_dataset_is_told(run, tmp_path):
     path.write_text("<!DOCTYPE html><title>Not found</title>")
     done = run(*CHECK, tmp_path)
     assert done.code == 3
-    assert "conel-2 val (known by its name), format conel" in done.out
+    assert "conel-2 val, known by its name; the format is conel" in done.out
     assert f"    {path}" in done.out
 
 

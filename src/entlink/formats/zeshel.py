@@ -177,6 +177,8 @@ def _hint(text: str, mention: _Mention) -> str:
     counted = "Indexes count tokens between white space from 0, and the end is included"
     first, last, surface = mention.start_index, mention.end_index, mention.text
     if 0 <= first < last and text[first:last] == surface:
-        return f"These indexes seem to be characters. {counted}"
-    unit = guess_unit(text, first, last, surface)
+        unit: str | None = "characters"
+    else:
+        unit = guess_unit(text, first, last, surface)
+    unit = "tokens with the end left out" if unit == "tokens" else unit
     return counted if unit is None else f"These indexes seem to be {unit}. {counted}"

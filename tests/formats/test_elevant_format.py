@@ -83,6 +83,12 @@ def test_the_rest_of_an_article_is_kept(tmp_path):
     assert written(document) == [row]
 
 
+def test_a_label_may_say_little(tmp_path):
+    document = read_one(tmp_path, {"id": 3, "text": TEXT, "labels": [{"span": [0, 3], "entity_id": "<NIL>"}]})
+    assert document.gold == (GoldLink(Span(0, 3), (), meta={"title": "", "type": "OTHER", "id": 0}),)
+    assert read_one(tmp_path, *written(document)) == document
+
+
 def test_gold_from_elsewhere_can_be_written():
     gold = (
         GoldLink(Span(0, 3), ("Q1",), meta={"type": "PER", "title": "Ann"}),

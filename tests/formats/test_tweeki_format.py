@@ -117,6 +117,7 @@ def test_tweets_are_told_apart_by_header_or_by_number():
         ("2\tb\tO", ["3 columns", "number, token, tag and link"]),
         ("2\tb\tO\t-\tx", ["5 columns"]),
         ("2\tb\tPER\t-", ["'PER' is not a tag"]),
+        ("2\t\tB-PER\t-", ["the token is empty"]),
         ("2\tb\tB-PER\tAnn", ["the fourth column", "'Ann' is not a title"]),
         (b"2\t\xff\tO\t-", ["not valid UTF-8"]),
     ],

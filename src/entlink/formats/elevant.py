@@ -29,8 +29,8 @@ class _Label(msgspec.Struct):
     span: tuple[int, int]
     entity_id: str | None
     id: int | None = None
-    name: str | None = None
-    type: str | None = None
+    name: str = ""
+    type: str = NO_TYPE
     optional: bool = False
     parent: int | None = None
 
@@ -90,7 +90,7 @@ def _gold(fields: dict[str, Any], index: int, document: str, text: str, place: P
     span = checked_span(text, *label.span, None, f"labels[{index}]", document, place)
     entities = (label.entity_id,) if label.entity_id and _QID.fullmatch(label.entity_id) else ()
     implied = _is_implied(label.parent, label.type)
-    meta = _meta(label, fields, is_nil=not entities, implied=implied)
+    meta = _meta(label, index, fields, is_nil=not entities, implied=implied)
     return GoldLink(span, entities, optional=label.optional or implied, meta=meta)
 
 
@@ -103,10 +103,11 @@ def _is_implied(parent: Any, type: Any) -> bool:
     return parent is not None or (isinstance(type, str) and not OPTIONAL_TYPES.isdisjoint(type.split("|")))
 
 
-def _meta(label: _Label, fields: dict[str, Any], *, is_nil: bool, implied: bool) -> dict[str, Any]:
+def _meta(label: _Label, index: int, fields: dict[str, Any], *, is_nil: bool, implied: bool) -> dict[str, Any]:
     """All that a label says beside its span and entity, so that it can be written as it was."""
-    keys = {"name": "title", "type": "type", "id": "id", "parent": "parent"}
-    meta = {kept: fields[key] for key, kept in keys.items() if key in fields}
+    meta: dict[str, Any] = {"title": label.name, "type": label.type, "id": index if label.id is None else label.id}
+    if "parent" in fields:
+        meta["parent"] = label.parent
     if is_nil and label.entity_id != NIL:
         meta["entity_id"] = label.entity_id
     if "optional" in fields and (implied or not label.optional):

@@ -158,6 +158,8 @@ def _token(line: bytes, place: Place) -> _Token:
     if len(cells) < 4 or any(cells[4:]):
         problem = f"the line has {len(cells)} columns between tabs, not 4"
         raise place.error(problem, "The columns are number, token, tag and link")
+    if not cells[1]:
+        raise place.error("the token is empty", "The columns are number, token, tag and link")
     tag = _TAG.fullmatch(cells[2])
     if tag is None:
         raise place.error(f"{cells[2]!r} is not a tag", "A tag is O, or B- or I- and a type")

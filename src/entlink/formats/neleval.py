@@ -93,13 +93,10 @@ def _link(line: bytes, place: Place) -> tuple[str, Link]:
     try:
         cells = line.decode().rstrip("\r\n\t").split("\t")
     except UnicodeDecodeError as error:
-        raise place.error(
-            f"byte {error.start} of the line is not valid UTF-8", "Convert the file to UTF-8"
-        ) from error
+        problem = f"byte {error.start} of the line, 0x{line[error.start]:02x}, is not valid UTF-8"
+        raise place.error(problem, "Convert the file to UTF-8") from error
     if len(cells) < 3:
-        raise place.error(
-            f"the line has {len(cells)} columns", "It needs at least document, start and end, with tabs"
-        )
+        raise place.error(f"the line has {len(cells)} columns", "It needs at least document, start and end")
     mention = Span(_offset(cells[1], "start", place), _offset(cells[2], "end", place) + 1)
     if mention.start >= mention.end:
         problem = f"the mention ends at {cells[2]}, before it starts at {cells[1]}"

@@ -31,11 +31,14 @@ CATALOGUE: dict[str, Entry] = {
     "kb block": Entry("kb_change", "make a name never be linked"),
     "kb unpin": Entry("kb_change", "lift the pins and blocks on a name"),
     "datasets build": Entry("datasets_build", "make a corpus with gold links from a wiki's dump or articles"),
+    "datasets list": Entry("datasets_look", "list the datasets entlink has a card of"),
+    "datasets info": Entry("datasets_look", "show what a dataset measures, its licence, and how to get it"),
+    "datasets check": Entry("datasets_look", "tell which dataset files are, and whether every record can be read"),
 }
 
 GROUPS: dict[str, str] = {
     "kb": "make, look into and change knowledge bases",
-    "datasets": "make corpora to train on and to measure with",
+    "datasets": "corpora to train on and to measure with: make, list and check them",
 }
 
 EXIT_CODES: dict[int, str] = {

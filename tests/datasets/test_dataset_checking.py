@@ -103,6 +103,12 @@ def test_a_renamed_file_is_known_by_its_checksum(folder, about):
     assert (file.told_by, file.parts) == ("checksum", (Part("made", "train"),))
 
 
+def test_a_file_is_known_from_within_its_folder(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    (file,) = check("test.jsonl", made(Split(name="test", file="data/test.jsonl"))).files
+    assert (file.told_by, file.parts) == ("name", (Part("made", "test"),))
+
+
 def test_an_altered_file_is_a_warning(folder, about):
     write(folder / "train.jsonl", [*ROWS, {"id": "c", "text": "More."}])
     report = check(folder / "train.jsonl", about)

@@ -159,7 +159,7 @@ def _tell(path: Path, known: Sequence[DatasetCard], reader: str | None) -> _Know
     same = [(card, part) for card, part in parts if part.sha256 == digest]
     if same:
         return _Known(path, digest, "checksum", same[0][0].reader, same)
-    named = [(card, part) for card, part in parts if part.names(path)]
+    named = [(card, part) for card, part in parts if part.names(path.absolute())]
     if reader is not None:
         return _Known(path, digest, "name" if named else "caller", reader, named)
     shown = _shown_format(path)

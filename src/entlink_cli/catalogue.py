@@ -13,6 +13,8 @@ class Entry:
 CATALOGUE: dict[str, Entry] = {
     "link": Entry("link", "link the names in texts, conversations or documents"),
     "explain": Entry("explain", "say why a span of a text was or was not linked"),
+    "evaluate": Entry("evaluate", "score predictions against gold, and say which stage lost what"),
+    "compare": Entry("evaluate", "compare two runs over the same gold, with a test"),
     "stages": Entry("stages", "list the stages a linker can be made of"),
     "kb build": Entry("kb_build", "build a knowledge base from tables, articles or vocabularies"),
     "kb index": Entry("kb_build", "fold the edits since the last index into a new one"),

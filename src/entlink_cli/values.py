@@ -45,6 +45,14 @@ def share(value: str) -> float:
     return number
 
 
+def level(value: str) -> float:
+    """A number between 0 and 1, neither of them."""
+    number = share(value)
+    if not 0.0 < number < 1.0:
+        raise ArgumentTypeError(f"{value!r} is not a number between 0 and 1, such as 0.95")
+    return number
+
+
 def memory(value: str) -> str:
     """An amount of memory, such as 2GB."""
     if not _MEMORY.fullmatch(value):

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
 
-from entlink.documents import Record
-from entlink.evaluation.items import Gold, Predicted, fits
+from entlink.documents import GoldLink, Link, Record
 from entlink.evaluation.ranking import rank_of
 
 
-class Cause(StrEnum):
-    """Why a gold link is not among the answers. Each miss has one cause: the first stage that lost it."""
+class Cause:
+    """Why a gold link is not among the answers. Each miss has one cause: the first stage that lost it.
+
+    Plain strings: millions of them are counted, and members of an enumeration take long to hash.
+    """
 
     COVERAGE = "not in the knowledge base"
     DETECTION = "mention not found"
@@ -23,7 +24,7 @@ class Cause(StrEnum):
     NOT_NIL = "an entity chosen where gold is NIL"
 
 
-STAGE_OF: Mapping[Cause, str] = {
+STAGE_OF: Mapping[str, str] = {
     Cause.COVERAGE: "knowledge base",
     Cause.DETECTION: "detection",
     Cause.BOUNDARIES: "detection",
@@ -49,27 +50,25 @@ class Ceilings(Record, frozen=True):
     final: float
 
 
-def cause_of(gold: Gold, predicted: Predicted | None, *, overlapped: bool, is_covered: bool) -> Cause | None:
-    """Why this gold link was lost; None where it was not. `predicted` is the answer at its place."""
-    if predicted is not None and fits(gold, predicted):
-        return None
+def cause_of(gold: GoldLink, answer: Link | None, *, overlapped: bool, is_covered: bool) -> str:
+    """Why this gold link was lost. `answer` is the one at its place, and not right."""
     if not is_covered:
         return Cause.COVERAGE
-    if predicted is None:
+    if answer is None:
         return Cause.BOUNDARIES if overlapped else Cause.DETECTION
     if gold.is_nil:
         return Cause.NOT_NIL
-    candidates = predicted.link.candidates
+    candidates = answer.candidates
     if not candidates:
         # A NIL without candidates had none to choose from; an entity without them had some, but does not tell.
-        return Cause.CANDIDATES if predicted.is_nil else Cause.UNKNOWN
+        return Cause.CANDIDATES if answer.is_nil else Cause.UNKNOWN
     rank = rank_of(gold, candidates)
     if rank is None:
         return Cause.CANDIDATES
-    return Cause.NIL if predicted.is_nil and rank == 1 else Cause.RANKING
+    return Cause.NIL if answer.is_nil and rank == 1 else Cause.RANKING
 
 
-def ceilings(gold: int, lost: Mapping[Cause, int], *, has_kb: bool) -> Ceilings:
+def ceilings(gold: int, lost: Mapping[str, int], *, has_kb: bool) -> Ceilings:
     """The ceilings from the causes of all misses, over so many gold links."""
 
     def share(*stages: str) -> float:

@@ -118,13 +118,25 @@ def load_run(
     options: EvaluationOptions | None = None,
     *,
     gold: str | Path | None = None,
+    gold_format: str | None = None,
+    format: str | None = None,
     kb: KnowledgeBase | None = None,
+    on_error: OnError = "stop",
     command: str = "",
     progress: Progress | None = None,
 ) -> Evaluation:
     """A saved evaluation; or predictions, evaluated now against `gold` or the gold in the same file."""
     if _is_saved(path):
         return read_evaluation(path)
-    if gold is None:
-        return evaluate_files(path, None, options, kb=kb, command=command, progress=progress)
-    return evaluate_files(gold, path, options, kb=kb, command=command, progress=progress)
+    wanted, given = (path, None) if gold is None else (gold, path)
+    return evaluate_files(
+        wanted,
+        given,
+        options,
+        gold_format=gold_format if gold is not None else format,
+        format=format,
+        kb=kb,
+        on_error=on_error,
+        command=command,
+        progress=progress,
+    )

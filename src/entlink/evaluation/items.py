@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
-from entlink.documents import Document, GoldLink, Link, Span
+import msgspec
 
-Rename = Callable[[str], str]
+from entlink.documents import Document, GoldLink, Link, Span
 
 
 class Gold(NamedTuple):
@@ -44,21 +44,26 @@ class Predicted(NamedTuple):
         return self.entity is None
 
 
-def fits(gold: Gold, predicted: Predicted) -> bool:
+def fits(gold: Gold | GoldLink, answer: Predicted | Link) -> bool:
     """Whether the answer is right for a gold link at its place: one of its entities, or NIL for NIL."""
-    entity, entities = predicted[4], gold[4]
-    return entity in entities if entities else entity is None
+    entities = gold.entities
+    return answer.entity in entities if entities else answer.entity is None
+
+
+def surface_of(document: Document, gold: GoldLink) -> str:
+    """A gold mention as it is written; a document without a text keeps it beside the link."""
+    return gold.meta.get("mention") or document.text[gold.span.start : gold.span.end]
 
 
 def gold_items(document: Document) -> list[Gold]:
     """The gold of a document, in the order it has there."""
-    text, turns = document.text, document.turn_spans if document.turns else ()
+    turns = document.turn_spans if document.turns else ()
     return [
         Gold(
             bisect_right(turns, link.span.start, key=_start) - 1 if turns else 0,
             link.span.start,
             link.span.end,
-            link.meta.get("mention") or text[link.span.start : link.span.end],
+            surface_of(document, link),
             link.entities,
             link.nil_type,
             link.optional,
@@ -66,6 +71,16 @@ def gold_items(document: Document) -> list[Gold]:
         )
         for link in document.gold
     ]
+
+
+def distinct_gold(document: Document, key: Callable[[Gold], Hashable]) -> Document:
+    """The document with one gold link of each key, a required one where there is one: matching by strings is of sets."""
+    first: dict[Hashable, Gold] = {}
+    for one in sorted(gold_items(document), key=lambda item: item.optional):
+        first.setdefault((key(one), one.entities), one)
+    if len(first) == len(document.gold):
+        return document
+    return msgspec.structs.replace(document, gold=tuple(one.link for one in first.values()))
 
 
 def predicted_items(document: Document, gold: Document) -> list[Predicted]:

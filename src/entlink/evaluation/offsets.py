@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
 
 from entlink.documents import Document, Span
 from entlink.errors import SpanError
 from entlink.formats.offset_units import guess_unit
 from entlink.spans import OFFSETS
 
-_ENOUGH = 12
-_TOKEN = re.compile(r"\S+")
+_ENOUGH, _PLENTY = 12, 2_000
 
 
 def check_offsets(gold: Document, predicted: Document) -> None:
@@ -48,17 +47,25 @@ class OffsetWatch:
         self.fit_bytes = 0
         self.fit_tokens = 0
 
-    def see(self, text: str, span: Span) -> None:
-        """Take a look at a span of a text with spaces between its words."""
+    @property
+    def is_looking(self) -> bool:
+        """Whether it has not yet seen plenty."""
+        return self.spans < _PLENTY
+
+    def see(self, text: str, spans: Sequence[Span]) -> None:
+        """Take a look at spans of a text, if it has spaces between its words."""
         if not text.isascii() and not _has_spaces(text):
             return
-        self.spans += 1
-        if not _cuts_a_word(text, span.start, span.end):
-            return
-        self.cut += 1
-        as_bytes = _from_bytes(text, span)
-        self.fit_bytes += as_bytes is not None and not _cuts_a_word(text, *as_bytes)
-        self.fit_tokens += span.end <= len(_TOKEN.findall(text))
+        tokens = -1
+        for span in spans:
+            self.spans += 1
+            if not _cuts_a_word(text, span.start, span.end):
+                continue
+            self.cut += 1
+            as_bytes = _from_bytes(text, span)
+            self.fit_bytes += as_bytes is not None and not _cuts_a_word(text, *as_bytes)
+            tokens = len(text.split()) if tokens < 0 else tokens
+            self.fit_tokens += span.end <= tokens
 
     def verdict(self) -> str | None:
         """What is most likely wrong, or None."""

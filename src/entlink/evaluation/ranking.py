@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from entlink.documents import Candidate, Record
-from entlink.evaluation.items import Gold, Predicted, fits
+from entlink.documents import Candidate, GoldLink, Link, Record
+from entlink.evaluation.items import fits
 
 KS = (1, 2, 4, 8, 10, 16, 32, 50, 64, 100)
 
@@ -25,6 +25,9 @@ class Outcome(NamedTuple):
     retriever_rank: int | None
 
 
+Outcomes = Mapping[Outcome, int]
+
+
 class BlinkColumns(Record, frozen=True):
     """The four columns of BLINK's tables.
 
@@ -40,20 +43,20 @@ class BlinkColumns(Record, frozen=True):
     mentions: int
 
 
-def outcome(gold: Gold, predicted: Predicted | None, evidence: str | None = None) -> Outcome:
+def outcome(gold: GoldLink, answer: Link | None, evidence: str | None = None) -> Outcome:
     """What became of a gold mention, given the answer at its place.
 
     The retriever's order is that of the evidence named so (such as `bi-encoder`), else of the candidates as given.
     """
-    if predicted is None:
+    if answer is None:
         return Outcome(gold.is_nil, False, False, None, None)
-    candidates = predicted.link.candidates
-    rank = rank_of(gold, candidates)
+    candidates = answer.candidates
+    rank = rank_of(gold, candidates) if candidates else None
     own = rank if evidence is None or rank is None else rank_of(gold, _by_evidence(candidates, evidence))
-    return Outcome(gold.is_nil, predicted.is_nil, fits(gold, predicted), rank, own)
+    return Outcome(gold.is_nil, answer.is_nil, fits(gold, answer), rank, own)
 
 
-def rank_of(gold: Gold, candidates: Sequence[Candidate]) -> int | None:
+def rank_of(gold: GoldLink, candidates: Sequence[Candidate]) -> int | None:
     """The place from 1 of the first candidate that is right; None where there is none."""
     for place, candidate in enumerate(candidates, 1):
         if candidate.entity in gold.entities:
@@ -65,47 +68,57 @@ def _by_evidence(candidates: Sequence[Candidate], evidence: str) -> list[Candida
     return sorted(candidates, key=lambda one: -one.evidence.get(evidence, float("-inf")))
 
 
-def accuracy(outcomes: Iterable[Outcome]) -> float:
+# The scores take outcomes with how often each came, such as a Counter: there are few that differ.
+
+
+def accuracy(outcomes: Outcomes) -> float:
     """The share of gold mentions whose answer is right; NIL is right for NIL."""
-    return _mean([one.is_right for one in outcomes])
+    return _share(outcomes, lambda one: one.is_right)
 
 
-def accuracy_at(outcomes: Iterable[Outcome], k: int) -> float:
+def accuracy_at(outcomes: Outcomes, k: int) -> float:
     """The share of gold mentions with a right answer among the first `k`: the entity, or for NIL gold a NIL.
 
     Where all gold is in the knowledge base, and no NIL is said, this is recall@K.
     """
-    return _mean([one.is_right or (not (one.is_nil or one.says_nil) and _is_within(one.rank, k)) for one in outcomes])
-
-
-def recall_at(outcomes: Iterable[Outcome], k: int) -> float:
-    """The share of gold entities among the first `k` candidates; NIL gold does not count."""
-    return _mean([_is_within(one.rank, k) for one in outcomes if not one.is_nil])
-
-
-def reciprocal_rank(outcomes: Iterable[Outcome]) -> float:
-    """MRR: the mean of 1 ÷ rank over gold entities, 0 where the entity is not among the candidates."""
-    return _mean([1.0 / one.rank if one.rank else 0.0 for one in outcomes if not one.is_nil])
-
-
-def blink_columns(outcomes: Iterable[Outcome], k: int = 64) -> BlinkColumns:
-    """BLINK's four columns over gold in the knowledge base."""
-    entities = [one for one in outcomes if not one.is_nil]
-    found = [one for one in entities if _is_within(one.retriever_rank, k)]
-    right = sum(one.is_right for one in found)
-    return BlinkColumns(
-        _mean([one.retriever_rank == 1 for one in entities]),
-        len(found) / len(entities) if entities else 0.0,
-        right / len(found) if found else 0.0,
-        right / len(entities) if entities else 0.0,
-        k,
-        len(entities),
+    return _share(
+        outcomes, lambda one: one.is_right or (not (one.is_nil or one.says_nil) and _is_within(one.rank, k))
     )
+
+
+def recall_at(outcomes: Outcomes, k: int) -> float:
+    """The share of gold entities among the first `k` candidates; NIL gold does not count."""
+    return _share(of_entities(outcomes), lambda one: _is_within(one.rank, k))
+
+
+def reciprocal_rank(outcomes: Outcomes) -> float:
+    """MRR: the mean of 1 ÷ rank over gold entities, 0 where the entity is not among the candidates."""
+    return _share(of_entities(outcomes), lambda one: 1.0 / one.rank if one.rank else 0.0)
+
+
+def blink_columns(outcomes: Outcomes, k: int = 64) -> BlinkColumns:
+    """BLINK's four columns over gold in the knowledge base."""
+    entities = of_entities(outcomes)
+    found = {one: times for one, times in entities.items() if _is_within(one.retriever_rank, k)}
+    return BlinkColumns(
+        _share(entities, lambda one: one.retriever_rank == 1),
+        _share(entities, lambda one: one in found),
+        _share(found, lambda one: one.is_right),
+        _share(entities, lambda one: one in found and one.is_right),
+        k,
+        sum(entities.values()),
+    )
+
+
+def of_entities(outcomes: Outcomes) -> Outcomes:
+    """Those of gold that is not NIL."""
+    return {one: times for one, times in outcomes.items() if not one.is_nil}
 
 
 def _is_within(rank: int | None, k: int) -> bool:
     return rank is not None and rank <= k
 
 
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else 0.0
+def _share(outcomes: Outcomes, part: Callable[[Outcome], float]) -> float:
+    total = sum(outcomes.values())
+    return sum(part(one) * times for one, times in outcomes.items()) / total if total else 0.0

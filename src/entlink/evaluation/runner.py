@@ -31,6 +31,7 @@ class EvaluationOptions(Record, frozen=True):
 
     `matching` None is strict, or by strings where one side has no offsets. `rules` are further rules for NIL, scored
     side by side. `slices` None are all that can be had. `missing` says what a document is that only one side has.
+    Gold links with one of the fields `without` in their meta are left out, such as ConEL's `personal` ones.
     """
 
     matching: Matching | None = None
@@ -39,6 +40,7 @@ class EvaluationOptions(Record, frozen=True):
     macro_by: str | None = None
     slices: tuple[str, ...] | None = None
     evidence: str | None = None
+    without: tuple[str, ...] = ()
     missing: Missing = "stop"
     rounds: int = 1000
     level: float = 0.95
@@ -64,6 +66,8 @@ def evaluate(
     options = options or EvaluationOptions()
     identities = None if kb is None else Identities(kb)
     seen = None if training is None else Training(training(), identities)
+    if options.without:
+        gold = (_less(document, options.without) for document in gold)
     aligned = Aligned(gold, predictions, missing=options.missing)
     pairs, matching, chosen = _matching_of(iter(aligned), options.matching)
     scorer = Scorer(
@@ -85,7 +89,8 @@ def evaluate(
             kept.append(msgspec.structs.replace(pair.gold, links=()))
         if progress is not None and number % 50 == 0:
             progress("scoring", number, 0)
-    if not any(scorer.tally.columns[task].total().gold for task in ("md",) if task in scorer.tally.columns):
+    mentions = scorer.tally.columns.get("md")
+    if mentions is None or not mentions.total().gold:
         raise InputError(_NOTHING_TO_SCORE)
     leaks = None if training is None else _leaks(kept, training, kb, progress)
     return summarise(
@@ -97,6 +102,11 @@ def evaluate(
         notes=_told(aligned, options.missing),
         chosen=chosen,
     )
+
+
+def _less(document: Document, fields: Sequence[str]) -> Document:
+    kept = tuple(link for link in document.gold if not any(link.meta.get(field) for field in fields))
+    return msgspec.structs.replace(document, gold=kept)
 
 
 def _matching_of(pairs: Iterator[Pair], wanted: Matching | None) -> tuple[Iterator[Pair], Matching, str]:
@@ -135,7 +145,7 @@ def _leaks(
 def _told(aligned: Aligned, missing: Missing) -> list[str]:
     fate = "count as documents without links" if missing == "empty" else "are left out"
     sides: Sequence[tuple[list[str], str]] = (
-        (aligned.only_gold, "gold documents have no predictions"),
-        (aligned.only_predicted, "documents with predictions are not in the gold"),
+        (aligned.only_gold, "gold documents without predictions"),
+        (aligned.only_predicted, "documents with predictions that are not in the gold"),
     )
-    return [f"{len(ids)} {what}; they {fate}" for ids, what in sides if ids]
+    return [f"{what}: {len(ids)}; they {fate}" for ids, what in sides if ids]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
-from entlink.documents import Document
+from entlink.documents import Document, GoldLink
 from entlink.errors import ConfigError
 from entlink.evaluation.identities import Identities
-from entlink.evaluation.items import Gold, gold_items
+from entlink.evaluation.items import surface_of
 
 Labels = tuple[str, ...]
 _MOST_REMEMBERED = 500_000
+_NIL, _IN_KB, _UNKNOWN = ("NIL",), ("in-KB",), ("unknown to the KB",)
 
 
 class NameMeaning(Protocol):
@@ -28,11 +30,14 @@ class Names(Protocol):
 
 
 class Slicer(NamedTuple):
-    """A way to part the gold; `of_documents` says that predictions are parted too, so that there is a precision."""
+    """A way to part the gold: the labels of each gold link of a document, or None where none has any.
+
+    A slicer of documents has labels of the whole document: then predictions are parted too, and have a precision.
+    """
 
     name: str
-    labels: Callable[[Document, Gold | None], Labels]
-    of_documents: bool = False
+    of_gold: Callable[[Document], Sequence[Labels] | None] | None = None
+    of_document: Callable[[Document], Labels] | None = None
 
 
 class Training:
@@ -42,9 +47,11 @@ class Training:
         self.entities: set[str] = set()
         self.pairs: set[tuple[str, str]] = set()
         for document in documents:
-            for gold in gold_items(identities.gold(document) if identities else document):
+            document = identities.gold(document) if identities else document
+            for gold in document.gold:
+                surface = surface_of(document, gold)
                 self.entities.update(gold.entities)
-                self.pairs.update((gold.surface, entity) for entity in gold.entities)
+                self.pairs.update((surface, entity) for entity in gold.entities)
 
 
 def slicers(
@@ -80,78 +87,98 @@ def _unknown(name: str, able: dict[str, Slicer]) -> str:
 
 
 def _able(identities: Identities | None, names: Names | None, training: Training | None) -> dict[str, Slicer]:
-    found = [
-        Slicer("kb", lambda document, gold: (_kb_label(gold, identities),) if gold else ()),
-        Slicer("type", lambda document, gold: _types(gold, identities) if gold else ()),
-        Slicer("domain", lambda document, gold: _field(document.meta, "domain"), True),
-        Slicer("language", lambda document, gold: (document.language,) if document.language else (), True),
-        Slicer("overlap", lambda document, gold: _overlap_labels(gold, identities) if gold else ()),
-    ]
-    if identities is not None:
-        found.append(Slicer("title", lambda document, gold: _title_labels(gold, identities) if gold else ()))
+    found = [Slicer("kb", lambda document: _kb_labels(document, identities))]
     if names is not None:
-        popularity = _Popularity(names)
-        found.append(Slicer("popular", lambda document, gold: popularity.labels(gold) if gold else ()))
+        found.append(Slicer("popular", partial(_by_surface, labels=_Popularity(names).labels)))
+    if identities is not None:
+        found.append(Slicer("title", partial(_by_surface, labels=partial(_title_labels, identities=identities))))
     if training is not None:
-        found.append(Slicer("seen", lambda document, gold: _seen_labels(gold, training) if gold else ()))
+        found.append(Slicer("seen", partial(_by_surface, labels=partial(_seen_labels, training=training))))
+    found += [
+        Slicer("overlap", lambda document: _all_overlap_labels(document, identities)),
+        Slicer("domain", of_document=lambda document: _field(document.meta, "domain")),
+        Slicer("language", of_document=lambda document: (document.language,) if document.language else ()),
+        Slicer("type", lambda document: _type_labels(document, identities)),
+    ]
     return {one.name: one for one in found}
 
 
 def _of_field(name: str) -> Slicer:
     field = name[5:]
     if name.startswith("meta:"):
-        return Slicer(name, lambda document, gold: _field(document.meta, field), True)
-    return Slicer(name, lambda document, gold: _field(gold.link.meta, field) if gold else ())
+        return Slicer(name, of_document=lambda document: _field(document.meta, field))
+    return Slicer(name, lambda document: _if_any(_field(gold.meta, field) for gold in document.gold))
 
 
-def _field(meta: Any, field: str) -> Labels:
+def _if_any(labels: Iterable[Labels]) -> Sequence[Labels] | None:
+    found = list(labels)
+    return found if any(found) else None
+
+
+def _by_surface(document: Document, labels: Callable[[GoldLink, str], Labels]) -> Sequence[Labels] | None:
+    return _if_any(labels(gold, surface_of(document, gold)) for gold in document.gold)
+
+
+def _field(meta: Mapping[str, Any], field: str) -> Labels:
     value = meta.get(field)
     if value is None:
         return ()
     return tuple(map(str, value)) if isinstance(value, list | tuple) else (str(value),)
 
 
-def _kb_label(gold: Gold, identities: Identities | None) -> str:
-    if gold.is_nil:
-        return "NIL"
-    return "in-KB" if is_covered(gold, identities) else "unknown to the KB"
+def _kb_labels(document: Document, identities: Identities | None) -> Sequence[Labels]:
+    return [
+        _NIL if not gold.entities else _IN_KB if is_covered(gold, identities) else _UNKNOWN for gold in document.gold
+    ]
 
 
-def is_covered(gold: Gold, identities: Identities | None) -> bool:
+def is_covered(gold: GoldLink, identities: Identities | None) -> bool:
     """Whether the knowledge base has one of the gold entities; without one to ask, and for NIL, it is taken so."""
-    if identities is None or gold.is_nil:
+    if identities is None or not gold.entities:
         return True
     return any(identities.entity(entity) is not None for entity in gold.entities)
 
 
-def _types(gold: Gold, identities: Identities | None) -> Labels:
+def _type_labels(document: Document, identities: Identities | None) -> Sequence[Labels] | None:
+    if identities is None and not any(gold.meta or gold.nil_type for gold in document.gold):
+        return None  # the usual case, told without a call for each
+    return _if_any(_types(gold, identities) for gold in document.gold)
+
+
+def _types(gold: GoldLink, identities: Identities | None) -> Labels:
     """The annotator's type, else the types that the knowledge base gives the entity."""
-    own = gold.link.meta.get("type") or gold.nil_type
+    own = gold.meta.get("type") or gold.nil_type
     if own:
         return (str(own),)
     entity = identities.entity(gold.entities[0]) if identities and gold.entities else None
     return entity.types if entity else ()
 
 
-def _title(gold: Gold, identities: Identities | None) -> str | None:
+def _title(gold: GoldLink, identities: Identities | None) -> str | None:
     entity = identities.entity(gold.entities[0]) if identities and gold.entities else None
-    title = gold.link.meta.get("title") if entity is None else entity.title
+    title = gold.meta.get("title") if entity is None else entity.title
     return title if isinstance(title, str) else None
 
 
-def _title_labels(gold: Gold, identities: Identities) -> Labels:
+def _title_labels(gold: GoldLink, surface: str, identities: Identities) -> Labels:
     title = _title(gold, identities)
     if title is None:
         return ()
-    return ("surface is the title" if _folded(title) == _folded(gold.surface) else "surface is not the title",)
+    return ("surface is the title" if _folded(title) == _folded(surface) else "surface is not the title",)
 
 
-def _overlap_labels(gold: Gold, identities: Identities | None) -> Labels:
-    category = gold.link.meta.get("category")
+def _all_overlap_labels(document: Document, identities: Identities | None) -> Sequence[Labels] | None:
+    if identities is None and not any(gold.meta for gold in document.gold):
+        return None  # the usual case, told without a call for each
+    return _by_surface(document, labels=partial(_overlap_labels, identities=identities))
+
+
+def _overlap_labels(gold: GoldLink, surface: str, identities: Identities | None) -> Labels:
+    category = gold.meta.get("category")
     if category:
         return (str(category),)
     title = _title(gold, identities)
-    return () if title is None else (overlap_category(gold.surface, title),)
+    return () if title is None else (overlap_category(surface, title),)
 
 
 def overlap_category(surface: str, title: str) -> str:
@@ -168,10 +195,10 @@ def _folded(text: str) -> str:
     return " ".join(text.replace("_", " ").split()).casefold()
 
 
-def _seen_labels(gold: Gold, training: Training) -> Labels:
-    if gold.is_nil:
+def _seen_labels(gold: GoldLink, surface: str, training: Training) -> Labels:
+    if not gold.entities:
         return ()
-    if any((gold.surface, entity) in training.pairs for entity in gold.entities):
+    if any((surface, entity) in training.pairs for entity in gold.entities):
         return ("entity seen by this name",)
     return ("entity seen by other names" if training.entities.intersection(gold.entities) else "entity unseen",)
 
@@ -183,15 +210,15 @@ class _Popularity:
         self._names = names
         self._first: dict[str, str | None] = {}
 
-    def labels(self, gold: Gold) -> Labels:
-        if gold.is_nil:
+    def labels(self, gold: GoldLink, surface: str) -> Labels:
+        if not gold.entities:
             return ()
-        if gold.surface not in self._first:
+        if surface not in self._first:
             if len(self._first) >= _MOST_REMEMBERED:
                 self._first.clear()
-            meanings = self._names.aliases(gold.surface)
-            self._first[gold.surface] = meanings[0].entity if meanings else None
-        first = self._first[gold.surface]
+            meanings = self._names.aliases(surface)
+            self._first[surface] = meanings[0].entity if meanings else None
+        first = self._first[surface]
         if first is None:
             return ("the KB does not know the name",)
         return ("most popular is gold" if first in gold.entities else "most popular is not gold",)

@@ -108,16 +108,17 @@ class Summariser:
 
     def ranking(self) -> Ranking:
         """Accuracy, recall@K and the rest, over gold mentions."""
-        outcomes = list(self._scorer.outcomes.elements())
-        entities = [one for one in outcomes if not one.is_nil]
+        outcomes = self._scorer.outcomes
+        entities = ranking.of_entities(outcomes)
+        total, in_kb = outcomes.total(), sum(entities.values())
         known = self._scorer.with_candidates > 0
-        right = sum(one.is_right for one in entities) + self._scorer.typed_nil
+        right = sum(times for one, times in entities.items() if one.is_right) + self._scorer.typed_nil
         return Ranking(
             ranking.accuracy(outcomes),
             ranking.accuracy(entities),
-            right / len(outcomes) if outcomes else 0.0,
-            len(outcomes),
-            len(entities),
+            right / total if total else 0.0,
+            total,
+            in_kb,
             {k: ranking.recall_at(outcomes, k) for k in ranking.KS} if known else {},
             {k: ranking.accuracy_at(outcomes, k) for k in ranking.KS} if known else {},
             ranking.reciprocal_rank(outcomes) if known else None,
@@ -140,7 +141,7 @@ class Summariser:
     def _slice(self, name: str, value: str, documents: int) -> Slice:
         column = self._tally.columns[f"slice-el:{name}:{value}"]
         el, md = column.total(), self._tally.columns[f"slice-md:{name}:{value}"].total()
-        whole = next(slicer.of_documents for slicer in self._scorer.slicers if slicer.name == name)
+        whole = next(slicer.of_document is not None for slicer in self._scorer.slicers if slicer.name == name)
         candidates = self._scorer.slice_candidates.get((name, value))
         known = self._scorer.with_candidates and candidates is not None and el.gold
         return Slice(
@@ -163,7 +164,7 @@ class Summariser:
         for cause, count in scorer.misses.most_common():
             stages[STAGE_OF[cause]] = stages.get(STAGE_OF[cause], 0) + count
         return Blame(
-            {str(cause): count for cause, count in scorer.misses.most_common()},
+            dict(scorer.misses.most_common()),
             stages,
             dict(scorer.wrong.most_common()),
             ceilings(scorer.blamed, scorer.misses, has_kb=scorer.identities is not None),
@@ -195,15 +196,15 @@ class Summariser:
     def warnings(self) -> list[str]:
         """What a reader of the scores should know."""
         scorer = self._scorer
-        told = [verdict for watch in scorer.watches.values() if (verdict := watch.verdict())]
+        told = [verdict for watch in scorer.watches if (verdict := watch.verdict())]
         if scorer.overlapping:
-            told.append(f"{scorer.overlapping} gold spans overlap another; each counts")
+            told.append(f"gold spans that overlap another: {scorer.overlapping}; each counts")
         if scorer.outside:
-            told.append(f"{scorer.outside} predictions stand where nothing was annotated; they are left out")
+            told.append(f"predictions where nothing was annotated: {scorer.outside}; they are left out")
         if scorer.unknown_predicted:
             names = ", ".join(map(repr, sorted(scorer.unknown_predicted)[:_UNKNOWN_SHOWN]))
             total = scorer.unknown_predicted.total()
-            told.append(f"{total} predictions are of entities that the knowledge base does not know: {names}")
+            told.append(f"predictions of entities that the knowledge base does not know: {total} ({names})")
         return told + self._mismatch()
 
     def _mismatch(self) -> list[str]:

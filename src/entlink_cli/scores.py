@@ -1,0 +1,157 @@
+"""Evaluations and comparisons as lines for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from entlink_cli.output import columns, number_of
+
+if TYPE_CHECKING:
+    from entlink.evaluation.comparing import Comparison
+    from entlink.evaluation.resampling import Interval, Intervals
+    from entlink.evaluation.results import Evaluation, Macro, Micro, Task
+
+TASKS = {"md": "MD", "md_linked": "MD, with an entity", "ed": "ED", "el": "EL"}
+_SLICES_SHOWN = 24
+_SHOWN_AT = (1, 10, 64)
+
+
+def summary(found: Evaluation) -> list[str]:
+    """What was measured, on a screen."""
+    return [
+        *_head(found),
+        "",
+        *_scores(found),
+        *_conventions(found),
+        "",
+        *columns(_facts(found)),
+        *_slices(found),
+        *_notes(found),
+    ]
+
+
+def _head(found: Evaluation) -> Iterator[str]:
+    against = f" against {found.gold.name}" if found.gold else ""
+    size = f"{number_of(found.documents, 'document')}, {number_of(found.md.micro.gold, 'gold mention')}"
+    yield f"{found.name}{against}: {size}"
+    chosen = f" ({found.convention.chosen})" if found.convention.chosen else ""
+    yield f"convention: {found.convention.name}{chosen}"
+    yield f"  {found.convention.description}"
+
+
+def _scores(found: Evaluation) -> list[str]:
+    macro = found.el.macro
+    head = ("", "precision", "recall", "F1", f"macro F1 over {number_of(macro.groups, macro.over)}")
+    return columns([head, *(_row(label, found.task(name)) for name, label in TASKS.items())])
+
+
+def _row(label: str, task: Task) -> tuple[str, ...]:
+    return (label, *_measures(task.micro), _score(task.macro.f1, task.macro.intervals, "f1"))
+
+
+def _measures(scores: Micro | Macro) -> Iterator[str]:
+    for measure in ("precision", "recall", "f1"):
+        yield _score(getattr(scores, measure), scores.intervals, measure)
+
+
+def _score(value: float, intervals: Intervals | None, measure: str) -> str:
+    return f"{value:.3f}{_interval(getattr(intervals, measure) if intervals else None)}"
+
+
+def _interval(interval: Interval | None) -> str:
+    return f" [{interval.low:.3f}, {interval.high:.3f}]" if interval else ""
+
+
+def _conventions(found: Evaluation) -> list[str]:
+    if not found.conventions:
+        return []
+    rows: list[tuple[str, ...]] = [("by rule for NIL", "ED F1", "EL precision", "EL recall", "EL F1")]
+    rows += [
+        (name, f"{tasks['ed'].micro.f1:.3f}", *(text.split(" ")[0] for text in _measures(tasks["el"].micro)))
+        for name, tasks in found.conventions.items()
+    ]
+    return ["", *columns(rows)]
+
+
+def _facts(found: Evaluation) -> Iterator[tuple[str, str]]:
+    ranking, blame, saliency = found.ranking, found.blame, found.saliency
+    yield "accuracy", f"{ranking.accuracy_in_kb:.3f} of {ranking.in_kb:,} entities, {ranking.accuracy:.3f} with NIL"
+    if ranking.mentions > ranking.in_kb or found.nil.predicted:
+        yield "NIL", f"F1 {found.nil.f1:.3f}, of the right type {found.nil_typed.f1:.3f}"
+    if ranking.recall_at:
+        at = ", ".join(f"R@{k} {ranking.recall_at[k]:.3f}" for k in _SHOWN_AT)
+        yield "candidates", f"{at}, MRR {ranking.mrr or 0.0:.3f}"
+    if blame.stages:
+        yield "lost by", ", ".join(f"{stage} {count:,}" for stage, count in blame.stages.items())
+    yield "ceilings", ", ".join(_ceilings(found))
+    if blame.wrong:
+        yield "wrong since", "; ".join(f"{reason} {count:,}" for reason, count in blame.wrong.items())
+    ratio = f", {saliency.ratio:.2f} times" if saliency.ratio is not None else ""
+    each = f"{saliency.predicted_per_document:.2f} predicted, {saliency.gold_per_document:.2f} gold{ratio}"
+    yield "spans a document", each
+    yield from _with_kb(found)
+
+
+def _ceilings(found: Evaluation) -> Iterator[str]:
+    ceilings = found.blame.ceilings
+    for stage in ("coverage", "detection", "candidates", "ranking", "final"):
+        value = getattr(ceilings, stage)
+        if value is not None:
+            yield f"{stage} {value:.3f}"
+
+
+def _with_kb(found: Evaluation) -> Iterator[tuple[str, str]]:
+    if coverage := found.coverage:
+        known = f"{coverage.kb} knows {coverage.covered_links:,} of {coverage.links:,} gold links"
+        yield "coverage", f"{known}; EL F1 on those {coverage.el.f1:.3f}{_interval_of(coverage.el)}"
+    if leaks := found.leakage:
+        kb = "" if leaks.with_passages_of_kb is None else f", {leaks.with_passages_of_kb:,} with the knowledge base"
+        shared = f"{leaks.with_passages_of_training:,} of {leaks.documents:,} documents share a passage with training"
+        yield "leaks", f"{shared}{kb}; {leaks.same_texts:,} are the same text"
+
+
+def _interval_of(scores: Micro) -> str:
+    return _interval(scores.intervals.f1 if scores.intervals else None)
+
+
+def _slices(found: Evaluation) -> list[str]:
+    if not found.slices:
+        return []
+    rows = [("slice", "value", "gold", "MD recall", "EL recall")]
+    rows += [
+        (
+            one.slice,
+            one.value,
+            f"{one.gold:,}",
+            f"{one.md_recall:.3f}",
+            _score(one.el_recall, one.intervals, "recall"),
+        )
+        for one in found.slices[:_SLICES_SHOWN]
+    ]
+    more = len(found.slices) - _SLICES_SHOWN
+    return ["", *columns(rows), *([f"… and {more} more: --json and report show all"] if more > 0 else [])]
+
+
+def _notes(found: Evaluation) -> list[str]:
+    return ["", *(f"note: {one}" for one in found.notes)] if found.notes else []
+
+
+def comparison(found: Comparison) -> list[str]:
+    """Two runs side by side."""
+    rows: list[tuple[str, ...]] = [("", "", "A", "B", "B − A", "p")]
+    for task, label in TASKS.items():
+        for one in found.tasks[task]:
+            first = label if one.measure == "precision" else ""
+            gap = f"{one.difference:+.3f}{_interval(one.interval)}"
+            rows.append((first, one.measure, f"{one.a:.3f}", f"{one.b:.3f}", gap, f"{one.p:.4f}"))
+    balance = found.balance["el"]
+    return [
+        f"A {found.a}, B {found.b}: {number_of(found.documents, 'document')}, {found.convention}",
+        "",
+        *columns(rows),
+        "",
+        f"EL is better in A in {number_of(balance.a_better, 'document')}, in B in {balance.b_better:,}, "
+        f"equal in {balance.equal:,}",
+        f"p: how often chance alone makes as large a difference ({found.rounds:,} random swaps of documents)",
+    ]

@@ -1,0 +1,44 @@
+"""Heat maps as tables: cells coloured by their share, that can be read, copied, printed and scrolled."""
+
+from __future__ import annotations
+
+from entlink.evaluation.report.markup import Html, tag
+
+_STEPS = 20
+# From pale to dark, so that it can be told without seeing colours, and in print.
+_RAMP = ((250, 244, 214), (190, 224, 176), (106, 190, 164), (38, 145, 155), (13, 98, 134), (10, 55, 92))
+_DARK = 140
+
+
+def heat_class(share: float) -> str:
+    """The class of a cell with this share."""
+    return f"h{round(_STEPS * min(1.0, max(0.0, share)))}"
+
+
+def heat_style() -> str:
+    """The style of every class, with ink that can be read on it."""
+    return "".join(
+        f".h{step}{{background:#{red:02x}{green:02x}{blue:02x};color:{_ink(red, green, blue)}}}"
+        for step in range(_STEPS + 1)
+        for red, green, blue in (_colour(step / _STEPS),)
+    )
+
+
+def heat_key() -> Html:
+    """The ramp with its ends named."""
+    boxes = [tag("i", class_=f"h{step}") for step in range(0, _STEPS + 1, 2)]
+    return tag(
+        "p", "0 ", tag("span", *boxes, class_="ramp", role="img", aria_label="pale to dark"), " 1", class_="key"
+    )
+
+
+def _colour(share: float) -> tuple[int, int, int]:
+    place = share * (len(_RAMP) - 1)
+    low = min(int(place), len(_RAMP) - 2)
+    ends = zip(_RAMP[low], _RAMP[low + 1], strict=True)
+    red, green, blue = (round(start + (end - start) * (place - low)) for start, end in ends)
+    return red, green, blue
+
+
+def _ink(red: int, green: int, blue: int) -> str:
+    return "#fff" if 0.299 * red + 0.587 * green + 0.114 * blue < _DARK else "#111"

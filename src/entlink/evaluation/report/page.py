@@ -1,0 +1,57 @@
+"""The page: one file with its style and plots, that asks nothing of a network and runs no script."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+from entlink.evaluation.report.content import Report
+from entlink.evaluation.report.facts import facts
+from entlink.evaluation.report.heat import heat_style
+from entlink.evaluation.report.markup import Html, joined, tag
+from entlink.evaluation.report.sections import Section, sections, warnings_of
+from entlink.version import __version__
+
+GENERATOR = "entlink report"
+
+
+def page(report: Report, beside: list[str]) -> str:
+    """The whole page; `beside` names the files that stand beside it."""
+    parts = [Section("measured", "What was measured", facts(report.runs, report.command)), *sections(report)]
+    body = (
+        tag("header", tag("h1", report.title), tag("p", _subtitle(report), class_="note")),
+        warnings_of(report),
+        tag("nav", tag("ol", *map(_entry, parts)), aria_label="contents"),
+        tag("main", *map(_section, parts)),
+        tag("footer", tag("p", f"Beside this page: {', '.join(beside)}.")),
+    )
+    return f"<!doctype html>\n{tag('html', _head(report), tag('body', *body), lang='en')}\n"
+
+
+def _head(report: Report) -> Html:
+    return tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", name="generator", content=f"{GENERATOR} {__version__}"),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("title", report.title),
+        tag("style", Html(_style())),
+    )
+
+
+def _style() -> str:
+    sheet = files("entlink.evaluation.report").joinpath("style.css").read_text(encoding="utf8")
+    return f"\n{sheet}{heat_style()}\n"
+
+
+def _subtitle(report: Report) -> str:
+    many = len(report.runs) != 1
+    return f"An entity linking report on {len(report.runs):,} run{'s' if many else ''}, by entlink {__version__}"
+
+
+def _entry(section: Section) -> Html:
+    return tag("li", tag("a", section.title, href=f"#{section.anchor}"))
+
+
+def _section(section: Section) -> Html:
+    return joined(("\n", tag("section", tag("h2", section.title), section.body, id=section.anchor)))

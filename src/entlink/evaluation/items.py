@@ -74,7 +74,7 @@ def gold_items(document: Document) -> list[Gold]:
 
 
 def distinct_gold(document: Document, key: Callable[[Gold], Hashable]) -> Document:
-    """The document with one gold link of each key, a required one where there is one: matching by strings is of sets."""
+    """The document with one gold link of each key and meaning: matching by strings is of sets."""
     first: dict[Hashable, Gold] = {}
     for one in sorted(gold_items(document), key=lambda item: item.optional):
         first.setdefault((key(one), one.entities), one)

@@ -1,0 +1,168 @@
+"""`entlink evaluate` and `entlink compare` as a user meets them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from entlink.evaluation import read_evaluation
+
+TEXT = "Mercury is near the Sun. NASA sent a probe to Mercury."
+GOLD = [
+    {"start": 0, "end": 7, "entity": "mercury-planet"},
+    {"start": 20, "end": 23, "entity": "sun"},
+    {"start": 25, "end": 29, "entity": "Q23548", "meta": {"title": "NASA"}},
+    {"start": 46, "end": 53, "entity": "atlantis"},
+]
+
+
+def links(*answers: tuple[int, int, str | None]) -> list[dict]:
+    return [{"start": start, "end": end, "entity": entity, "score": 0.9} for start, end, entity in answers]
+
+
+ANSWERS = links((0, 7, "mercury-planet"), (20, 23, "mercury-element"), (25, 29, "nasa"), (37, 42, "sun"))
+
+
+@pytest.fixture
+def files(tmp_path, write_lines):
+    """Gold, two runs, and one file that holds both."""
+    document = {"id": "d", "text": TEXT}
+    write_lines(tmp_path / "gold.jsonl", [{**document, "gold": GOLD}])
+    write_lines(tmp_path / "a.jsonl", [{**document, "links": ANSWERS}])
+    write_lines(tmp_path / "b.jsonl", [{**document, "links": ANSWERS[:2]}])
+    write_lines(tmp_path / "both.jsonl", [{**document, "gold": GOLD, "links": ANSWERS}])
+    return tmp_path
+
+
+def test_scores_come_with_convention_and_interval(files, run):
+    ran = run("evaluate", files / "gold.jsonl", files / "a.jsonl")
+    assert ran.code == 0
+    assert "convention: strict, nil-ignored" in ran.out
+    assert "EL" in ran.out
+    assert "[" in ran.out
+    assert "0.250" in ran.out  # one of four
+
+
+def test_json_has_the_tasks_with_micro_and_macro(files, run):
+    ran = run("evaluate", files / "gold.jsonl", files / "a.jsonl", "--json")
+    found = json.loads(ran.out)
+    for task, correct in (("md", 3), ("ed", 1 + 1), ("el", 1)):
+        micro, macro = found[task]["micro"], found[task]["macro"]
+        assert micro["precision"] == micro["recall"] == micro["f1"] == correct / 4, task
+        assert set(macro) >= {"precision", "recall", "f1", "over"}
+        assert found[task]["convention"].startswith("strict")
+    assert found["convention"]["name"] == "strict, nil-ignored"
+    assert found["version"]
+    assert found["command"].startswith("entlink evaluate")
+    assert len(found["gold"]["sha256"]) == 64
+
+
+def test_one_file_may_hold_gold_and_predictions(files, run):
+    whole = json.loads(run("evaluate", files / "both.jsonl", "--json").out)
+    apart = json.loads(run("evaluate", files / "gold.jsonl", files / "a.jsonl", "--json").out)
+    assert whole["el"] == apart["el"]
+
+
+def test_a_knowledge_base_joins_names_and_tells_coverage(files, run, toy):
+    ran = run("evaluate", files / "gold.jsonl", files / "a.jsonl", "--kb", toy, "--json")
+    found = json.loads(ran.out)
+    assert found["el"]["micro"]["correct"] == 2  # NASA by its title, though gold has a QID
+    assert (found["coverage"]["covered_links"], found["coverage"]["links"]) == (3, 4)
+    assert found["coverage"]["examples"] == ["atlantis"]
+    assert found["blame"]["misses"]["not in the knowledge base"] == 1
+    assert "toy.kb knows 3 of 4" in run("evaluate", files / "gold.jsonl", files / "a.jsonl", "--kb", toy).out
+
+
+def test_every_rule_for_nil_side_by_side(files, run):
+    ran = run("evaluate", files / "gold.jsonl", files / "a.jsonl", "--all-nil-rules", "--rounds", "0")
+    for rule in ("nil-ignored", "nil-required", "nil-errors", "nil-gold-dropped"):
+        assert f"strict, {rule}" in ran.out
+
+
+def test_an_evaluation_is_saved_and_read_again(files, run):
+    ran = run("evaluate", files / "gold.jsonl", files / "a.jsonl", "-o", files / "run.json", "--name", "first")
+    assert ran.code == 0
+    found = read_evaluation(files / "run.json")
+    assert (found.name, found.predictions.name, found.el.micro.correct) == ("first", "a.jsonl", 1)
+
+
+def test_compare_takes_saved_runs_or_predictions(files, run):
+    for name in "ab":
+        run("evaluate", files / "gold.jsonl", files / f"{name}.jsonl", "-o", files / f"{name}.json")
+    saved = run("compare", files / "a.json", files / "b.json", "--json")
+    fresh = run("compare", files / "a.jsonl", files / "b.jsonl", "--gold", files / "gold.jsonl", "--json")
+    assert json.loads(saved.out)["tasks"] == json.loads(fresh.out)["tasks"]
+    precision = json.loads(saved.out)["tasks"]["el"][0]
+    assert (precision["measure"], precision["a"], precision["b"]) == ("precision", 0.25, 0.5)
+    shown = run("compare", files / "a.json", files / "b.json")
+    assert "A a, B b: 1 document" in shown.out
+    assert "+0.250" in shown.out
+
+
+def test_runs_of_other_gold_or_convention_are_not_compared(files, run, write_lines):
+    write_lines(files / "less.jsonl", [{"id": "d", "text": TEXT, "gold": GOLD[:1]}])
+    run("evaluate", files / "gold.jsonl", files / "a.jsonl", "-o", files / "a.json")
+    run("evaluate", files / "less.jsonl", files / "b.jsonl", "-o", files / "b.json")
+    run("evaluate", files / "gold.jsonl", files / "b.jsonl", "-o", files / "weak.json", "--match", "weak")
+    ran = run("compare", files / "a.json", files / "b.json")
+    assert (ran.code, "the gold of the two differs" in ran.err) == (3, True)
+    ran = run("compare", files / "a.json", files / "weak.json")
+    assert (ran.code, "conventions differ" in ran.err) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("", "the file is empty"),
+        ('{"id": "x", "text": "Mercury"}\n', "1 of 1 gold documents have no predictions ('d')"),
+        ('{"id": "d", "text": "Other"}\n', "different texts from character 0 on"),
+        ('{"id": "d", "text": "Mercury", "links": [{"start": 0, "end": 70}]}\n', "lies outside"),
+        ('{"id": "d", "text": "x", "links": [{"start": 0, "end": 1, "score": NaN}]}\n', "line 1: the JSON is bad"),
+        ('{"id": "d", "text": "cut off', "line 1: the JSON is bad or cut off"),
+        ("%PDF-1.4", "the format is not recognised"),
+    ],
+)
+def test_bad_predictions_are_told(files, run, rows, message):
+    (files / "bad.jsonl").write_text(rows, encoding="utf8")
+    ran = run("evaluate", files / "gold.jsonl", files / "bad.jsonl")
+    assert ran.code == 3
+    assert message in ran.err
+
+
+def test_gold_with_offsets_in_bytes_or_tokens_is_told(files, run, write_lines):
+    text = "Zürich, Genève, Paris"
+    for span, unit in (((18, 23), "bytes"), ((2, 3), "tokens")):
+        gold = [{"start": span[0], "end": span[1], "text": "Paris", "entity": "paris"}]
+        write_lines(files / "odd.jsonl", [{"id": "d", "text": f"{text} in May", "gold": gold}])
+        ran = run("evaluate", files / "odd.jsonl", files / "a.jsonl")
+        assert (ran.code, f"count {unit}" in ran.err) == (3, True)
+
+
+def test_a_bad_row_can_be_left_out_and_is_noted(files, run):
+    rows = (files / "a.jsonl").read_text(encoding="utf8")
+    (files / "half.jsonl").write_text(f"{rows}not json\n", encoding="utf8")
+    ran = run("evaluate", files / "gold.jsonl", files / "half.jsonl", "--on-error", "skip")
+    assert ran.code == 0
+    assert "1 records of half.jsonl are bad and left out" in ran.out
+
+
+def test_a_run_that_is_none_is_told(files, run):
+    (files / "cut.json").write_text('{"kind": "entlink evaluation, version 1", "name": ', encoding="utf8")
+    ran = run("compare", files / "cut.json", files / "cut.json")
+    assert (ran.code, "not a saved evaluation" in ran.err) == (3, True)
+    (files / "new.json").write_text('{"kind": "entlink evaluation, version 9"}', encoding="utf8")
+    ran = run("compare", files / "new.json", files / "new.json")
+    assert (ran.code, "another version" in ran.err) == (3, True)
+
+
+def test_a_slice_that_needs_more_is_told(files, run):
+    ran = run("evaluate", files / "gold.jsonl", files / "a.jsonl", "--slice", "popular")
+    assert (ran.code, "needs --kb" in ran.err) == (3, True)
+    ran = run("evaluate", files / "gold.jsonl", files / "a.jsonl", "--slice", "shoe-size")
+    assert (ran.code, "there is no slice 'shoe-size'" in ran.err) == (3, True)
+
+
+def test_nothing_is_written_where_it_cannot_be(files, run):
+    ran = run("evaluate", files / "gold.jsonl", files / "a.jsonl", "-o", files / "nowhere" / "run.json")
+    assert (ran.code, "there is no folder" in ran.err) == (3, True)

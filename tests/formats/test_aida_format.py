@@ -93,6 +93,7 @@ def test_mentions_side_by_side_and_over_the_end_of_a_sentence():
         ("x\tB\tx\t\n", 2, "column 4 is empty"),
         ("x\nx\tI\tx\tX\n", 3, "column 2 is 'I', but no mention is open"),
         ("x\tO\n", 2, "column 2 is 'O'"),
+        ("x\n\tB\tx\tX\n", 3, "column 1, the token, is empty"),
     ],
 )
 def test_bad_lines(tmp_path: Path, lines, number, part):

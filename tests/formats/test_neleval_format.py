@@ -72,7 +72,9 @@ def test_candidates(cells, entity, score, type, candidates):
         (("a", 0, -1), "the end is '-1'"),
         (("a", 0, "٣"), "the end is '٣'"),
         (("a", 5, 4), "the mention ends at 4, before it starts at 5"),
+        (("a", 0, "9" * 16), "the end is '9999999999999999'"),
         (("a", 0, 4, "Q1", "high"), "column 5, a score, is 'high'"),
+        (("a", 0, 4, "Q1", "nan"), "column 5, a score, is 'nan'"),
         (("a", 0, 4, "Q1", 1, "A", "Q2"), "the line has 7 columns"),
         (("a", 0, 4, "Q1", 1, "A", "", 1, "B"), "column 7, an entity, is empty"),
     ],
@@ -85,6 +87,27 @@ def test_bad_lines(tmp_path: Path, cells, part):
     assert str(caught.value).startswith(f"{path}, line 2: {part}")
     [document] = neleval.read(path, on_error="skip")
     assert len(document.links) == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "is_ours"),
+    [
+        ("d\t0\t4", True),
+        ("d\t0\t4\tQ1", True),
+        ("d\t0\t4\tQ1\t-.5e-3\t", True),
+        ("d\t0\t4\tQ1\t0.5\tPER\tQ2\t1.\tPER\t\t", True),
+        ("d\t0\t4\tQ1\t0.5\t\tQ2\t0.4", True),
+        ("d\t0\t4\tQ1\tPER", False),
+        ("d\t0\t4\tQ1\t0.5\tPER\tQ2", False),
+        ("d\t0\t4\t" + "Q\t1\tx\t" * 2000 + "Q\tx", False),
+        ("d\t0\t" + "9" * 60_000 + "x", False),
+        ("d\t0\t4\tQ\t" + "9" * 60_000 + "x", False),
+        ("d 0 4", False),
+        ("d\t-1\t4", False),
+    ],
+)
+def test_what_looks_like_it(line, is_ours):
+    assert neleval.looks_like(Path("x"), f"{line}\n\n{line}\n".encode()) is is_ours
 
 
 def test_bad_bytes():

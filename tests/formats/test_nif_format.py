@@ -135,6 +135,8 @@ def test_ids():
         (f"<{BASE}#x> nif:referenceContext <{BASE}#char=0,26> .", f"<{BASE}#x> has no nif:beginIndex"),
         (f"<{BASE}#char=4> nif:referenceContext <{BASE}#char=0,26> .", "has no nif:endIndex that is a number"),
         (phrase(0, 8, '; itsrdf:taConfidence "much"'), "itsrdf:taConfidence is 'much'"),
+        (phrase(0, 8, '; itsrdf:taConfidence "NaN"'), "itsrdf:taConfidence is 'NaN'"),
+        (phrase(0, int("9" * 16), "; itsrdf:taIdentRef dbpedia:A"), "has no nif:endIndex that is a number"),
         ("<x:y> itsrdf:taIdentRef dbpedia:A .", "<x:y> has no nif:referenceContext that has a text"),
         ("<x:y> nif:referenceContext <x:z> .", "<x:y> has no nif:referenceContext that has a text"),
         (f'<{BASE}#char=0,26> nif:isString "two" .', "has more than one nif:isString"),
@@ -258,7 +260,7 @@ def documents(draw) -> Document:
     text = draw(texts)
     gold = []
     for start, end in spans_of(draw, len(text)):
-        meta = {"score": draw(st.floats(allow_nan=False))} if draw(st.booleans()) else {}
+        meta = {"score": draw(st.floats(allow_nan=False, allow_infinity=False))} if draw(st.booleans()) else {}
         if draw(st.booleans()):
             gold.append(GoldLink(Span(start, end), (), draw(st.none() | plain), meta=meta))
         else:

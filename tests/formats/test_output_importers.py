@@ -193,6 +193,7 @@ def test_shorter_mentions_of_rel(row, link):
         (["0", *OBAMA[1:]], "its start is '0'"),
         ([True, *OBAMA[1:]], "its start is True"),
         ([*OBAMA[:4], "high"], "its confidence is 'high'"),
+        ([*OBAMA[:4], 10**400], "one of its numbers is too large"),
         ([0, 5, "Barack_Obama", "PER", 0.9, 0.8], "its entity is the tag 'PER', as in older versions of REL"),
         ([0, 0, "", "X", 0.9], "mention 0: the span 0-0 is empty"),
         ([-1, 5, "Obama", "X", 0.9], "mention 0: the span -1-4 lies outside"),

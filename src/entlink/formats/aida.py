@@ -54,6 +54,8 @@ class _Building:
 
     def add(self, columns: list[str], separator: str, place: Place) -> None:
         """The next token, behind a space or the end of a sentence."""
+        if not columns[0]:
+            raise place.error("column 1, the token, is empty", "Leave the line out")
         if self._parts:
             self._append(separator)
         start = self._size

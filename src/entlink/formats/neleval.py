@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
+from math import isfinite, nan
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -37,8 +38,10 @@ NIL = "NIL"
 NO_TYPE = "-"
 SCORE = 1.0
 _MOST_LINES = 20
-_NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-_LINE = re.compile(rf"[^\t]*\t[0-9]+\t[0-9]+(?:\t[^\t]+(?:\t{_NUMBER})?|(?:\t[^\t]+\t{_NUMBER}\t[^\t]*)+)?\t*")
+# What was matched is never given back, so that a long line cannot take long.
+_NUMBER = r"[+-]?+(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:[eE][+-]?+[0-9]++)?+"
+_CANDIDATES = rf"(?:\t[^\t]++\t{_NUMBER}\t[^\t]*+)+?(?:\t[^\t]++\t{_NUMBER})?"
+_LINE = re.compile(rf"[^\t]*+\t[0-9]++\t[0-9]++(?:\t[^\t]++(?:\t{_NUMBER})?|{_CANDIDATES})?\t*")
 
 
 def read(source: Input, *, on_error: OnError = "stop", on_problem: OnProblem | None = None) -> Iterator[Document]:
@@ -106,7 +109,7 @@ def _link(line: bytes, place: Place) -> tuple[str, Link]:
 
 
 def _offset(cell: str, name: str, place: Place) -> int:
-    if not (cell.isascii() and cell.isdecimal()):
+    if not re.fullmatch("[0-9]{1,15}", cell):
         raise place.error(f"the {name} is {cell!r}", "Give a whole number of characters, from 0")
     return int(cell)
 
@@ -125,9 +128,12 @@ def _columns(cells: list[str], place: Place) -> Iterator[Column]:
 
 def _score(cell: str, column: int, place: Place) -> float:
     try:
-        return float(cell) if cell else SCORE
-    except ValueError as error:
-        raise place.error(f"column {column}, a score, is {cell!r}", "Give a number") from error
+        score = float(cell) if cell else SCORE
+    except ValueError:
+        score = nan
+    if not isfinite(score):
+        raise place.error(f"column {column}, a score, is {cell!r}", "Give a number")
+    return score
 
 
 def _type(cell: str) -> str | None:

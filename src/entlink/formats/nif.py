@@ -22,6 +22,7 @@ import codecs
 import re
 from collections.abc import Iterator
 from io import BytesIO
+from math import isfinite, nan
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -211,17 +212,22 @@ def _offset(phrase: str, about: Statements, name: str, place: Place) -> int:
     if value is None and (match := _PLACE.search(phrase)):
         numbers = match.group(1, 2) if match[1] else match.group(3, 4)
         value = numbers[0 if name == "beginIndex" else 1]
-    if not re.fullmatch(r"\s*\+?[0-9]+\s*", value or ""):
+    if not re.fullmatch(r"\s*\+?[0-9]{1,15}\s*", value or ""):
         raise place.error(f"<{phrase}> has no nif:{name} that is a number", "Give it in characters, from 0")
     return int(value or "")
 
 
 def _score(phrase: str, about: Statements, place: Place) -> float | None:
     value = _one(about, "taConfidence")
+    if value is None:
+        return None
     try:
-        return None if value is None else float(value)
-    except ValueError as error:
-        raise place.error(f"<{phrase}>: itsrdf:taConfidence is {value!r}", "Give a number") from error
+        score = float(value)
+    except ValueError:
+        score = nan
+    if not isfinite(score):
+        raise place.error(f"<{phrase}>: itsrdf:taConfidence is {value!r}", "Give a number")
+    return score
 
 
 def _entities(about: Statements, subjects: dict[str, Statements]) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from math import isfinite
 from typing import Any, BinaryIO
 from urllib.parse import quote
 
@@ -98,7 +99,8 @@ def _classes(types: Iterable[str | None]) -> list[str]:
 
 
 def _confidence(score: Any) -> list[str]:
-    return [f'itsrdf:taConfidence "{float(score)!r}"^^xsd:double'] if isinstance(score, int | float) else []
+    is_number = isinstance(score, int | float) and isfinite(score)
+    return [f'itsrdf:taConfidence "{float(score)!r}"^^xsd:double'] if is_number else []
 
 
 def _literal(text: str) -> str:

@@ -30,6 +30,7 @@ Found = list[list[Any]]
 
 # What older versions of REL wrote where the entity stands now, behind the entity.
 _TAGS = ("PER", "LOC", "ORG", "MISC", "NULL")
+_LARGEST = 2**53
 _ROW = "A mention is [start, length, mention, entity, confidence, confidence of the mention, tag]"
 _decoder = msgspec.json.Decoder(Found | dict[str, Found])
 
@@ -90,6 +91,8 @@ def _problem(row: Any) -> str | None:
     for value, (kind, name) in zip(row, kinds, strict=False):
         if not isinstance(value, kind) or isinstance(value, bool):
             return f"its {name} is {value!r}"
+    if any(isinstance(value, int) and abs(value) > _LARGEST for value in row):
+        return "one of its numbers is too large"
     if row[3] in _TAGS and len(row[2]) != row[1]:
         return f"its entity is the tag {row[3]!r}, as in older versions of REL"
     return None

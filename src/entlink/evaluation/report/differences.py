@@ -17,8 +17,8 @@ DIFFERENT_GOLD = "the gold is not the same file, or not the same documents"
 class Paired(NamedTuple):
     """A run against the first: their comparison, or why there is none."""
 
-    first: str
-    other: str
+    first: Run
+    other: Run
     comparison: Comparison | None
     problem: str = ""
 
@@ -36,11 +36,11 @@ def against_first(runs: Sequence[Run], progress: Progress | None = None) -> list
 
 def _paired(first: Run, other: Run, rounds: int) -> Paired:
     if not same_gold(first.evaluation, other.evaluation):
-        return Paired(first.name, other.name, None, DIFFERENT_GOLD)
+        return Paired(first, other, None, DIFFERENT_GOLD)
     intervals = first.evaluation.el.micro.intervals
     level = intervals.f1.level if intervals else 0.95
     try:
         found = compare(first.evaluation, other.evaluation, rounds=rounds, level=level)
     except InputError as error:
-        return Paired(first.name, other.name, None, str(error))
-    return Paired(first.name, other.name, found)
+        return Paired(first, other, None, str(error))
+    return Paired(first, other, found)

@@ -24,7 +24,7 @@ def score_figures(runs: Sequence[Run]) -> list[Html]:
         bars = []
         for run in runs[:MOST_ROWS]:
             micro = run.evaluation.task(name).micro
-            bars.append(Bar(run.name, f"{micro.f1:.3f}", micro.f1, micro.intervals.f1 if micro.intervals else None))
+            bars.append(Bar(run.label, f"{micro.f1:.3f}", micro.f1, micro.intervals.f1 if micro.intervals else None))
         plot = interval_plot(f"f1-{name}", _told(f"{title}, micro F1", bars), bars)
         found.append(figure(title, plot))
     return found
@@ -37,7 +37,7 @@ def difference_figure(first: str, pairs: Sequence[Paired]) -> Html:
         if pair.comparison is not None:
             one = pair.comparison.tasks["el"][2]
             said = f"{signed(one.difference)}, p {one.p:.4f}"
-            bars.append(Bar(pair.other, said, one.difference, one.interval))
+            bars.append(Bar(pair.other.label, said, one.difference, one.interval))
     title = f"EL micro F1, difference from {first}"
     return figure(title, interval_plot("differences-el", _told(title, bars), bars, around_zero=True))
 
@@ -50,7 +50,7 @@ def candidates_figure(runs: Sequence[Run]) -> Html:
     """Recall among the first K candidates."""
     runs = runs[:_MOST_LINES]
     places = sorted({k for run in runs for k in run.evaluation.ranking.recall_at})
-    lines = [Line(run.name, [run.evaluation.ranking.recall_at.get(k) for k in places]) for run in runs]
+    lines = [Line(run.label, [run.evaluation.ranking.recall_at.get(k) for k in places]) for run in runs]
     names = [str(k) for k in places]
     return figure("Recall@K", line_plot("recall-at-k", _read_out("Recall@K", names, lines), names, lines))
 
@@ -61,7 +61,7 @@ def ceilings_figure(runs: Sequence[Run]) -> Html:
     known = [run.evaluation.blame.ceilings for run in runs]
     stages = [stage for stage in CEILINGS if any(getattr(one, stage) is not None for one in known)]
     lines = [
-        Line(run.name, [getattr(run.evaluation.blame.ceilings, stage) for stage in stages])
+        Line(run.label, [getattr(run.evaluation.blame.ceilings, stage) for stage in stages])
         for run in runs[:_MOST_LINES]
     ]
     return figure(title, line_plot("ceilings", _read_out(title, stages, lines), stages, lines))
@@ -84,7 +84,7 @@ def losses_figure(runs: Sequence[Run]) -> Html:
         blame = run.evaluation.blame
         parts = shares_of(blame, blame.stages)
         lengths = {number: parts[stage].share for number, stage in enumerate(STAGES) if stage in parts}
-        stacks.append(Stack(run.name, f"{sum(blame.misses.values()):,} lost", lengths))
+        stacks.append(Stack(run.label, f"{sum(blame.misses.values()):,} lost", lengths))
     used = {number for stack in stacks for number in stack.lengths}
     colours = {stage: number for number, stage in enumerate(STAGES) if number in used}
     return figure(title, joined((stacked_plot("losses", _told(title, stacks), stacks), legend(colours))))

@@ -11,7 +11,7 @@ from entlink.evaluation.report.table import Cell, Group, Score, Table, words
 _LONGEST_WORD = 16
 
 
-def table_element(table: Table, *, heat_from: int | None = None) -> Html:
+def table_element(table: Table, *, heat_from: int | None = None, titled: bool = True) -> Html:
     """A table that scrolls in a box of its own; from the column `heat_from` on, shares colour their cells."""
     head = [_bands(table)] if table.bands else []
     titles = [
@@ -19,10 +19,10 @@ def table_element(table: Table, *, heat_from: int | None = None) -> Html:
         for place, title in enumerate(table.columns)
     ]
     bodies = [_body(group, len(table.columns), heat_from) for group in table.groups]
-    caption = [tag("caption", table.title)] if table.title else []
+    caption = [tag("caption", table.title)] if titled else []
     kind = None if heat_from is None else "heat"
     whole = tag("table", *caption, tag("thead", *head, tag("tr", *titles)), *bodies, class_=kind)
-    return tag("div", whole, class_="scroll", role="region", tabindex=0, aria_label=table.title or None)
+    return tag("div", whole, class_="scroll", role="region", tabindex=0, aria_label=table.title)
 
 
 def _bands(table: Table) -> Html:

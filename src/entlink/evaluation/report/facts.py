@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from entlink.evaluation.report.elements import folded, note, table_element, terms
 from entlink.evaluation.report.markup import Html, joined, tag
 from entlink.evaluation.report.runs import Run, level_of
-from entlink.evaluation.report.table import Group, Row, Table
+from entlink.evaluation.report.table import Group, Row, Table, without_empty
 from entlink.evaluation.results import Evaluation
 
 
@@ -57,7 +57,7 @@ def _files(runs: Sequence[Run]) -> Table:
         about = (file.name, file.format, file.sha256[:12] or None, file.skipped) if file else (None, None, None, None)
         rows.append((run.name, *about, run.evaluation.el.micro.predicted))
     columns = ("run", "predictions", "format", "SHA-256", "records left out", "links that count")
-    return Table("runs", "Runs", columns, [Group("", rows)])
+    return without_empty(Table("runs", "Runs", columns, [Group("", rows)]))
 
 
 def _commands(runs: Sequence[Run], command: str) -> Html:

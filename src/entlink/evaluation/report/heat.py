@@ -7,7 +7,7 @@ from entlink.evaluation.report.markup import Html, tag
 _STEPS = 20
 # From pale to dark, so that it can be told without seeing colours, and in print.
 _RAMP = ((250, 244, 214), (190, 224, 176), (106, 190, 164), (38, 145, 155), (13, 98, 134), (10, 55, 92))
-_DARK = 140
+_DARK = 0.18
 
 
 def heat_class(share: float) -> str:
@@ -40,5 +40,11 @@ def _colour(share: float) -> tuple[int, int, int]:
     return red, green, blue
 
 
-def _ink(red: int, green: int, blue: int) -> str:
-    return "#fff" if 0.299 * red + 0.587 * green + 0.114 * blue < _DARK else "#111"
+def _ink(*colour: int) -> str:
+    """Black or white, whichever stands out more: by the luminance of WCAG."""
+    red, green, blue = (_linear(part / 255) for part in colour)
+    return "#fff" if 0.2126 * red + 0.7152 * green + 0.0722 * blue < _DARK else "#111"
+
+
+def _linear(part: float) -> float:
+    return part / 12.92 if part <= 0.04045 else float(((part + 0.055) / 1.055) ** 2.4)

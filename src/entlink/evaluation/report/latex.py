@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from entlink.evaluation.report.content import Report
 from entlink.evaluation.report.markup import readable
-from entlink.evaluation.report.table import Cell, Group, Score, Table, words
+from entlink.evaluation.report.table import Cell, Group, Row, Score, Table, words
 
-_MOST_ROWS = 45
+_MOST_ROWS, _WIDEST_HEAD = 32, 60
 _SPECIAL = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -56,7 +56,8 @@ _HEAD = r"""% Made by entlink report: tables for the class article and others li
 def latex(report: Report) -> str:
     """Every table that fits a page, one after the other; slices as recall by run."""
     shown = [table for name, table in report.tables.items() if not name.startswith("slice-")]
-    parts = [_table(part) for table in shown for part in _pages(table)]
+    names = [run.label for run in report.runs]
+    parts = [_table(_numbered(part, names)) for table in shown for part in _pages(table)]
     return _HEAD + "\n".join(parts) + "\n\\clearpage\n\\entlinkend\n"
 
 
@@ -67,8 +68,18 @@ def _pages(table: Table) -> Iterator[Table]:
         return
     for group in table.groups:
         for start in range(0, len(group.rows), _MOST_ROWS):
-            rows = Group(group.title, group.rows[start : start + _MOST_ROWS])
-            yield table._replace(groups=[rows])
+            title = f"{table.title}, {group.title}" if group.title else table.title
+            yield table._replace(title=title, groups=[Group("", group.rows[start : start + _MOST_ROWS])])
+
+
+def _numbered(table: Table, names: list[str]) -> Table:
+    """Columns of runs by number, where their names are too wide for a page; the title then says which is which."""
+    if list(table.columns[-len(names) :]) != names or sum(map(len, names)) <= _WIDEST_HEAD:
+        return table
+    key = "; ".join(f"{number}: {name}" for number, name in enumerate(names, 1))
+    numbers = tuple(str(number) for number in range(1, len(names) + 1))
+    columns = table.columns[: -len(names)] + numbers
+    return table._replace(title=f"{table.title}. {key}", columns=columns)
 
 
 def _table(table: Table) -> str:
@@ -76,8 +87,8 @@ def _table(table: Table) -> str:
     kinds = "".join("l" if table.is_of_text(place) else "r" for place in range(width))
     lines = [
         r"\begin{table}[ht]",
-        r"\centering\scriptsize\setlength{\tabcolsep}{3pt}",
-        rf"\caption{{{escaped(table.title)}}}",
+        r"\centering\scriptsize\setlength{\tabcolsep}{2.5pt}",
+        r"\makebox[\textwidth][c]{%",
         rf"\begin{{tabular}}{{{kinds}}}",
         r"\hline",
     ]
@@ -87,21 +98,28 @@ def _table(table: Table) -> str:
     for group in table.groups:
         if group.title:
             lines.append(rf"\multicolumn{{{width}}}{{l}}{{\textit{{{escaped(group.title)}}}}} \\")
-        lines += [_row(map(_cell, row)) for row in group.rows]
-    return "\n".join([*lines, r"\hline", r"\end{tabular}", r"\end{table}", ""])
+        lines += [line for row in group.rows for line in _lines(row)]
+    end = [r"\hline", r"\end{tabular}}", rf"\caption{{{escaped(table.title)}}}", r"\end{table}", ""]
+    return "\n".join([*lines, *end])
 
 
-def _row(cells: Iterator[str] | map[str]) -> str:
+def _row(cells: Iterable[str]) -> str:
     return " & ".join(cells) + r" \\"
 
 
+def _lines(row: Row) -> Iterator[str]:
+    """A row, and below it in small print the intervals or shares it has."""
+    yield _row(map(_cell, row))
+    below = [escaped(words(cell)[1]) for cell in row]
+    if any(below):
+        yield _row(rf"\tiny {small}" if small else "" for small in below)
+
+
 def _cell(cell: Cell) -> str:
-    text, small = map(escaped, words(cell))
+    text = escaped(words(cell)[0])
     if isinstance(cell, Score) and cell.mark == "best":
-        text = rf"\textbf{{{text}}}"
-    elif isinstance(cell, Score) and cell.mark == "near":
-        text += r"$^\approx$"
-    return f"{text} {{\\tiny {small}}}" if small else text
+        return rf"\textbf{{{text}}}"
+    return rf"{text}$^\approx$" if isinstance(cell, Score) and cell.mark == "near" else text
 
 
 def escaped(text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from entlink.evaluation.blame import STAGE_OF
 from entlink.evaluation.report.runs import Run
 from entlink.evaluation.report.score_tables import by_run, head, micro_scores, score
-from entlink.evaluation.report.table import Amount, Cell, Group, Part, Row, Table
+from entlink.evaluation.report.table import Amount, Cell, Group, Part, Row, Table, without_empty
 from entlink.evaluation.results import Blame, Slice
 
 CEILINGS = ("coverage", "detection", "candidates", "ranking", "final")
@@ -56,22 +56,11 @@ def _slice_cells(one: Slice) -> list[Cell]:
     return [one.gold, one.documents, one.md_recall, recall, precision, f1, one.candidate_recall]
 
 
-def without_empty(table: Table) -> Table:
-    """The table without the columns in which no row has anything."""
-    kept = [place for place in range(len(table.columns)) if any(row[place] is not None for row in table.rows)]
-    return table._replace(
-        columns=tuple(table.columns[place] for place in kept),
-        groups=[
-            Group(group.title, [tuple(row[place] for place in kept) for row in group.rows]) for group in table.groups
-        ],
-    )
-
-
 def recall_table(slices: Slices) -> Table | None:
     """Recall by every slice, a column a run: what the heat map shows. Of one run, all that is a recall."""
     if not slices.values:
         return None
-    names = [run.name for run in slices.runs]
+    names = [run.label for run in slices.runs]
     groups = [
         Group(name, [_recall_row(slices, name, value) for value in slices.values[name]]) for name in slices.values
     ]
@@ -108,7 +97,7 @@ def _matrix(
         for name, facts in names.items()
         if any(name in one for one in counts)
     ]
-    return (*first, *(run.name for run in runs)), [Group("", rows)]
+    return (*first, *(run.label for run in runs)), [Group("", rows)]
 
 
 def causes_table(runs: Sequence[Run]) -> Table | None:
@@ -139,7 +128,7 @@ def wrong_table(runs: Sequence[Run]) -> Table | None:
 def ceilings_table(runs: Sequence[Run]) -> Table:
     """What recall would be if every later stage were perfect."""
     rows: list[Row] = [
-        (run.name, *(getattr(run.evaluation.blame.ceilings, stage) for stage in CEILINGS)) for run in runs
+        (run.label, *(getattr(run.evaluation.blame.ceilings, stage) for stage in CEILINGS)) for run in runs
     ]
     return Table("ceilings", "Ceilings", ("run", *CEILINGS), [Group("", rows)])
 
@@ -148,7 +137,7 @@ def saliency_table(runs: Sequence[Run]) -> Table:
     """How much is predicted against how much there is."""
     rows: list[Row] = [
         (
-            run.name,
+            run.label,
             Amount(one.predicted_per_document),
             Amount(one.gold_per_document),
             None if one.ratio is None else Amount(one.ratio),
@@ -165,7 +154,7 @@ def coverage_table(runs: Sequence[Run]) -> Table | None:
     """How much of the gold the knowledge base knows, and EL over that part."""
     rows: list[Row] = [
         (
-            run.name,
+            run.label,
             one.kb,
             one.links,
             Part(one.covered_links, one.covered_links / one.links if one.links else 0.0),
@@ -187,7 +176,7 @@ def leakage_table(runs: Sequence[Run]) -> Table | None:
     """What the test shares with training data and the knowledge base."""
     rows: list[Row] = [
         (
-            run.name,
+            run.label,
             one.documents,
             one.same_ids,
             one.same_texts,

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 WIDTH = 360  # of a phone, in CSS pixels; the page scales it
 _ROW, _FONT, _SIDE, _FOOT = 36, 12, 10, 22
-_LONGEST_NAME = 38
 # Okabe and Ito's colours, which people with any kind of colour vision can tell apart; the style has them by number.
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#101418")
 _INK, _MUTED, _LINE = "#101419", "#5a6270", "#d5d9de"
@@ -104,7 +103,7 @@ def stacked_plot(name: str, label: str, stacks: Sequence[Stack]) -> Html:
 def line_plot(name: str, label: str, places: Sequence[str], lines: Sequence[Line]) -> Html:
     """Lines over places, each with a colour, a mark and, where colours come again, other dashes."""
     known = [value for line in lines for value in line.values if value is not None]
-    height, legend = 190, 19 * len(lines)
+    height, legend = 190, 8 + round(16.4 * len(lines))
 
     def draw(figure: Figure) -> None:
         whole = height + legend + _FOOT + 10
@@ -114,7 +113,7 @@ def line_plot(name: str, label: str, places: Sequence[str], lines: Sequence[Line
         axes.set_xticks(range(len(places)), places)
         for number, line in enumerate(lines):
             shown = [(place, value) for place, value in enumerate(line.values) if value is not None]
-            axes.plot(*zip(*shown, strict=True), label=_short(line.name), **_look(number), clip_on=False)
+            axes.plot(*zip(*shown, strict=True), label=readable(line.name), **_look(number), clip_on=False)
         _tidy(axes)
         figure.legend(loc="lower left", bbox_to_anchor=(0, 0), frameon=False, fontsize=_FONT, labelspacing=0.25)
 
@@ -151,7 +150,7 @@ def _write_rows(axes: Axes, rows: Sequence[Bar | Stack]) -> None:
     """Each row's name at the left and its number at the right, above the row."""
     for place, row in enumerate(rows):
         across = axes.get_yaxis_transform()
-        axes.text(0, place - 0.27, _short(row.name), transform=across, va="bottom", ha="left")
+        axes.text(0, place - 0.27, readable(row.name), transform=across, va="bottom", ha="left")
         axes.text(1, place - 0.27, row.said, transform=across, va="bottom", ha="right", color=_MUTED)
 
 
@@ -181,15 +180,6 @@ def _padded(low: float, high: float) -> tuple[float, float]:
     if high - low < 0.1:
         low -= 0.05
     return max(0.0, low), min(1.0, high)
-
-
-def _short(name: str) -> str:
-    """A name that fits the width; names of runs often differ at their ends, so the middle goes."""
-    name = readable(" ".join(name.split()))
-    if len(name) <= _LONGEST_NAME:
-        return name
-    kept = (_LONGEST_NAME - 1) // 2
-    return f"{name[:kept]}…{name[-kept:]}"
 
 
 def _svg(name: str, label: str, height: int, draw: Callable[[Figure], None]) -> Html:

@@ -10,28 +10,44 @@ from typing import NamedTuple
 from entlink.evaluation.results import Evaluation
 
 _MOST_NAMED = 6
+_LONGEST = 29
 
 
 class Run(NamedTuple):
-    """An evaluation under a name that no other run has."""
+    """An evaluation under a name that no other run has; the label is the name cut to the width of a column."""
 
     name: str
     evaluation: Evaluation
+    label: str
 
 
 def named_runs(evaluations: Sequence[Evaluation]) -> list[Run]:
     """The evaluations; those of one name are numbered."""
-    names = [" ".join(one.name.split()) or "(no name)" for one in evaluations]
+    names = _told_apart([" ".join(one.name.split()) or "(no name)" for one in evaluations])
+    labels = _told_apart([_short(name) for name in names])
+    return [Run(*facts) for facts in zip(names, evaluations, labels, strict=True)]
+
+
+def _told_apart(names: Sequence[str]) -> list[str]:
+    """The names, with a number behind each that comes more than once."""
     often, taken = Counter(names), set(names)
     found = []
-    for name, evaluation in zip(names, evaluations, strict=True):
-        found.append(Run(_free(name, taken) if often[name] > 1 else name, evaluation))
-        taken.add(found[-1].name)
+    for name in names:
+        found.append(_free(name, taken) if often[name] > 1 else name)
+        taken.add(found[-1])
     return found
 
 
 def _free(name: str, taken: set[str]) -> str:
     return next(other for number in count(1) if (other := f"{name} #{number}") not in taken)
+
+
+def _short(name: str) -> str:
+    """Names of runs often differ at their ends, so the middle goes."""
+    if len(name) <= _LONGEST:
+        return name
+    kept = (_LONGEST - 1) // 2
+    return f"{name[:kept]}…{name[-kept:]}"
 
 
 def same_gold(a: Evaluation, b: Evaluation) -> bool:

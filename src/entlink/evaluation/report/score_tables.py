@@ -39,7 +39,7 @@ def by_run(
     """A group for each part with a row a run; of one run, a row for each part. What a run lacks is left out."""
     groups = []
     for title, cells in parts.items():
-        rows = [(run.name, list(found)) for run in runs if (found := cells(run)) is not None]
+        rows = [(run.label, list(found)) for run in runs if (found := cells(run)) is not None]
         if is_comparable:
             _mark(rows)
         groups.append(Group(title, [(name, *found) for name, found in rows]))
@@ -97,7 +97,7 @@ def _macro_name(runs: Sequence[Run]) -> str:
     if len(names) > 1:
         return "macro"
     ((over, groups),) = names
-    return f"macro over {groups:,} {over}{'s' if groups != 1 and over == 'document' else ''}"
+    return f"macro by {over} ({groups:,})"
 
 
 def conventions_table(runs: Sequence[Run], *, is_comparable: bool) -> Table | None:
@@ -140,7 +140,7 @@ def _nil_cells(micro: Micro) -> list[Cell]:
 def accuracy_table(runs: Sequence[Run]) -> Table:
     """Accuracy over gold mentions."""
     rows: list[Row] = [
-        (run.name, one.accuracy_in_kb, one.accuracy, one.accuracy_typed_nil, one.in_kb, one.mentions)
+        (run.label, one.accuracy_in_kb, one.accuracy, one.accuracy_typed_nil, one.in_kb, one.mentions)
         for run in runs
         for one in (run.evaluation.ranking,)
     ]
@@ -178,7 +178,7 @@ def ranking_table(runs: Sequence[Run]) -> Table | None:
     for run in runs:
         if (blink := run.evaluation.ranking.blink) is not None:
             shares = (blink.retriever_accuracy, blink.recall, blink.normalised, blink.unnormalised)
-            rows.append((run.name, run.evaluation.ranking.mrr, *shares, blink.k, blink.mentions))
+            rows.append((run.label, run.evaluation.ranking.mrr, *shares, blink.k, blink.mentions))
     if not rows:
         return None
     columns = ("run", "MRR", "retriever accuracy", "recall@K", "normalised", "unnormalised", "K", "entities")
@@ -194,7 +194,7 @@ def differences_table(pairs: Sequence[Paired]) -> Table | None:
     groups = [Group(title, list(_difference_rows(found, name))) for name, title in TASKS.items()]
     columns = ("run", *(word for _ in MEASURES for word in ("difference", "p")), "better", "worse", "equal")
     bands = (("", 1), *((name, 2) for name in _SCORES), ("documents", 3))
-    return Table("differences", f"Differences from {found[0].first}", columns, groups, bands)
+    return Table("differences", f"Differences from {found[0].first.label}", columns, groups, bands)
 
 
 def _difference_rows(pairs: Iterable[Paired], task: str) -> Iterable[Row]:
@@ -204,4 +204,4 @@ def _difference_rows(pairs: Iterable[Paired], task: str) -> Iterable[Row]:
             for one in pair.comparison.tasks[task]:
                 cells += [Gap(one.difference, one.interval), Chance(one.p)]
             balance = pair.comparison.balance[task]
-            yield pair.other, *cells, balance.b_better, balance.a_better, balance.equal
+            yield pair.other.label, *cells, balance.b_better, balance.a_better, balance.equal

@@ -106,15 +106,15 @@ def _candidates(report: Report) -> list[Html]:
 
 
 def _differences(report: Report) -> list[Html]:
-    first = report.runs[0].name
-    problems = [f"{first} and {pair.other}: {pair.problem}." for pair in report.pairs if pair.problem]
+    first = report.runs[0].label
+    problems = [f"{first} and {pair.other.label}: {pair.problem}." for pair in report.pairs if pair.problem]
     told = [warning("Not compared", problems)]
     rounds = {pair.comparison.rounds for pair in report.pairs if pair.comparison}
     if not rounds:
         return told
     words = note(
         f"Right of 0 is better than {first}. Intervals and p are from {max(rounds):,} resamples and random swaps of "
-        "whole documents. p is not corrected for the number of runs."
+        f"whole documents: no p is below {1 / (max(rounds) + 1):.4f}. p is not corrected for the number of runs."
     )
     plot = figures(difference_figure(first, report.pairs))
     return [*told, plot, words, *_shown(report, "differences")]
@@ -127,7 +127,7 @@ def _slices(report: Report) -> list[Html]:
     what = "Recall" if one else "EL recall, a column a run"
     words = note(f"{what}; gold is the number of gold links in the slice. Few of them make a wide interval.")
     folds = [
-        folded(f"{name}: all numbers, with intervals", table_element(report.tables[f"slice-{name}"]))
+        folded(f"{name}: all numbers, with intervals", table_element(report.tables[f"slice-{name}"], titled=False))
         for name in report.slices.values
     ]
     return [words, heat_key(), table_element(report.tables["recall"], heat_from=2), *folds]
@@ -161,12 +161,11 @@ def _kb(report: Report) -> list[Html]:
 
 
 def _examples(report: Report) -> list[Html]:
-    found: list[Html] = []
+    found = []
     for run in report.runs:
-        folds = list(run_examples(run))
-        if folds and len(report.runs) > 1:
-            found.append(tag("h3", run.name))
-        found += folds
+        if folds := list(run_examples(run)):
+            title = [tag("h3", run.name)] if len(report.runs) > 1 else []
+            found.append(tag("div", *title, *folds, class_="of-run"))
     words = note(f"Chosen by chance, at most {MOST} of each cause. In print, those that are open.")
     return [words, *found] if found else []
 

@@ -124,4 +124,4 @@ def _differences(pairs: Iterable[Paired]) -> Iterator[Sequence[Value]]:
         for task, found in pair.comparison.tasks.items():
             for one in found:
                 ends = (one.interval.low, one.interval.high)
-                yield pair.first, pair.other, task, one.measure, one.a, one.b, one.difference, *ends, one.p
+                yield pair.first.name, pair.other.name, task, one.measure, one.a, one.b, one.difference, *ends, one.p

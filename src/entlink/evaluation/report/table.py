@@ -73,6 +73,17 @@ class Table(NamedTuple):
         return any(isinstance(row[place], str) for row in self.rows)
 
 
+def without_empty(table: Table) -> Table:
+    """The table without the columns in which no row has anything."""
+    kept = [place for place in range(len(table.columns)) if any(row[place] is not None for row in table.rows)]
+    return table._replace(
+        columns=tuple(table.columns[place] for place in kept),
+        groups=[
+            Group(group.title, [tuple(row[place] for place in kept) for row in group.rows]) for group in table.groups
+        ],
+    )
+
+
 def words(cell: Cell) -> tuple[str, str]:
     """A cell as text, and what stands below it in small: an interval or a share."""
     match cell:

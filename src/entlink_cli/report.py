@@ -1,0 +1,109 @@
+"""`entlink report`: one page on one or several runs."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from entlink_cli import options, values
+from entlink_cli.output import note, number_of, say, size
+from entlink_cli.parsing import Command
+from entlink_cli.progress import progress
+
+if TYPE_CHECKING:
+    from entlink.evaluation.results import Evaluation
+    from entlink_cli.parsing import Namespace, Parser
+    from entlink_cli.progress import Report
+
+_PATIENCE = 1.0
+
+
+def _configure(parser: Parser) -> None:
+    parser.add_argument(
+        "runs",
+        metavar="RUN",
+        nargs="+",
+        help="a saved evaluation (from evaluate -o), or predictions with --gold, or a file that holds gold and links",
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="OUT.html", required=True, help="the page to write; CSV and LaTeX go beside it"
+    )
+    parser.add_argument("--gold", metavar="GOLD", help="the gold, where RUN is predictions")
+    parser.add_argument("--title", metavar="T", type=values.text, help="title of the page")
+    parser.add_argument("--replace", action="store_true", help="write over files that are not of a report")
+    options.scoring(parser, predictions="RUN")
+    options.quiet(parser)
+
+
+def _report(arguments: Namespace) -> None:
+    from entlink.evaluation.report import beside, check_target, write_report
+
+    target = check_target(arguments.output, replace=arguments.replace)
+    _check_inputs(arguments, [target, *beside(target)])
+    command = shlex.join(["entlink", *arguments.words])
+    with progress(quiet=arguments.quiet, patience=_PATIENCE) as report:
+        runs = _runs(arguments, command, report)
+        written = write_report(
+            runs, target, title=arguments.title, command=command, replace=arguments.replace, progress=report
+        )
+    if not arguments.quiet:
+        page, *others = written
+        say(f"{page}: {number_of(len(runs), 'run')}, {size(page.stat().st_size)}")
+        say(f"  beside it {', '.join(one.name for one in others)}")
+
+
+def _check_inputs(arguments: Namespace, targets: list[Path]) -> None:
+    """No input is written over, and no option is passed over in silence."""
+    from entlink.errors import InputError
+
+    given = {Path(path).resolve() for path in (*arguments.runs, arguments.gold) if path}
+    for target in targets:
+        if target.resolve() in given:
+            raise InputError(f"{target}: the report would be written over a file it is made of. Name another")
+    if arguments.train:
+        arguments.parser.error("--train is for `entlink evaluate`: save its evaluation with -o, and report on that")
+
+
+def _runs(arguments: Namespace, command: str, report: Report) -> list[Evaluation]:
+    from entlink.evaluation.files import load_run
+
+    kb = options.scoring_kb(arguments)
+    chosen = options.scoring_options(arguments)
+    found = []
+    try:
+        for path in arguments.runs:
+            found.append(
+                load_run(
+                    path,
+                    chosen,
+                    gold=arguments.gold,
+                    gold_format=arguments.gold_format,
+                    format=arguments.format,
+                    kb=kb,
+                    on_error=arguments.on_error,
+                    command=command,
+                    progress=report,
+                )
+            )
+    finally:
+        if kb is not None:
+            kb.close()
+    if (arguments.gold or kb) and all(one.command != command for one in found):
+        note("all runs are saved evaluations: they were not scored again, by --gold and --kb or otherwise")
+    return found
+
+
+COMMANDS = {
+    "report": Command(
+        _report,
+        _configure,
+        "Write one page on one or several runs: scores with intervals, differences between runs, slices, which stage "
+        "lost what, and examples. It needs no network, can be printed and read on a phone; the numbers are beside it "
+        "as CSV and LaTeX.",
+        (
+            "entlink report run.json -o report.html",
+            "entlink report linked.jsonl fewer.jsonl --gold samples/conversations.jsonl --kb wiki.kb -o runs.html",
+        ),
+    ),
+}

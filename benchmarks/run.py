@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import dumps
+import scoring
 import workspace
 from entlink.version import __version__
 from processes import quickest, run
@@ -109,6 +110,8 @@ def main() -> None:
     results["starting"] = starting(small)
     print("\nEditing")
     results["adding"] = adding(small)
+    print("\nScoring")
+    results["scoring"] = scoring.measure()
     print("\nReading a wiki's dump")
     results["dumps"] = dumps.measure()
     if arguments.large:

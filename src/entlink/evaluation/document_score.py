@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from entlink.documents import Document, Link
-from entlink.evaluation.conventions import Convention, Matching, NilRule
+from entlink.evaluation.conventions import Convention, NilRule
 from entlink.evaluation.counts import Counts
 from entlink.evaluation.items import Gold, Predicted, fits, gold_items, predicted_items
 from entlink.evaluation.matching import Edges, edges, most_pairs
 from entlink.evaluation.metrics import entity_counts, link_counts, mention_counts, nil_counts, scored
 
-NOTHING = Counts(0, 0, 0)
+Place = tuple[int, int]
 
 
 class DocumentScore(NamedTuple):
@@ -20,58 +20,22 @@ class DocumentScore(NamedTuple):
 
     Of the answers that count and are not right, `confused` is how many have another entity than the gold at their
     place, `on_nil` are those where gold is NIL, `astray` those where no gold is, and `nil` is how many say NIL.
-    `outside` is how many predictions stand where nothing was annotated.
+    `outside` is how many predictions stand where nothing was annotated. `gold_places` and `places` are where gold and
+    predictions stand. `is_plain` says that no gold is NIL or optional.
     """
 
     counts: dict[str, Counts]
     answers: list[Link | None]
     right: list[bool]
     predicted: Sequence[Link]
+    gold_places: Collection[Place]
+    places: Collection[Place]
+    is_plain: bool
     confused: int = 0
     on_nil: Sequence[Link] = ()
     astray: Sequence[Link] = ()
     nil: int = 0
     outside: int = 0
-
-
-def score_document(
-    gold: Document, predicted: Document, convention: Convention, rules: Sequence[NilRule] = ()
-) -> DocumentScore:
-    """Score one document by a convention, and by further rules for NIL beside its own."""
-    usual = usual_score(gold, predicted, convention, rules)
-    return usual or general_score(gold, predicted, convention, rules)
-
-
-def usual_score(
-    gold: Document, predicted: Document, convention: Convention, rules: Sequence[NilRule] = ()
-) -> DocumentScore | None:
-    """The same for most documents, several times as fast; None for others.
-
-    Strict offsets, one text, one link a span, one entity a link, no NIL, nothing optional.
-    """
-    if convention.matching is not Matching.STRICT or gold.turns or "evaluation_span" in gold.meta:
-        return None
-    wanted = {(span.start, span.end): link for link in gold.gold for span in [link.span]}
-    given = {(span.start, span.end): link for link in predicted.links for span in [link.mention.span]}
-    entities, named = {link.entities for link in gold.gold}, {link.entity for link in predicted.links}
-    if len(wanted) != len(gold.gold) or len(given) != len(predicted.links) or None in named:
-        return None
-    if any(len(one) != 1 for one in entities) or any(link.optional for link in gold.gold):
-        return None
-    answers = [given.get(place) for place in wanted]
-    right = [
-        answer is not None and answer.entity == link.entities[0]
-        for link, answer in zip(gold.gold, answers, strict=True)
-    ]
-    astray = [link for place, link in given.items() if place not in wanted]
-    md = Counts(len(answers) - answers.count(None), len(given), len(wanted))
-    el = Counts(sum(right), len(given), len(wanted))
-    ed = Counts(len(named & {one[0] for one in entities}), len(named), len(entities))
-    counts = {"md": md, "md_linked": md, "nil": NOTHING, "nil_typed": NOTHING, "ed": ed, "el": el}
-    for rule in rules:
-        if rule is not convention.nil:
-            counts |= {f"ed:{rule}": ed, f"el:{rule}": el}
-    return DocumentScore(counts, answers, right, predicted.links, md.correct - el.correct, astray=astray)
 
 
 def general_score(
@@ -87,6 +51,9 @@ def general_score(
         [None if one is None else one.link for one in answers],
         [answer is not None and fits(one, answer) for one, answer in zip(gold, answers, strict=True)],
         [one.link for one in predicted],
+        [(one.start, one.end) for one in gold],
+        [(one.start, one.end) for one in predicted],
+        all(one.entities and not one.optional for one in gold),
         confused,
         on_nil,
         astray,
@@ -135,14 +102,15 @@ def _answers(gold: list[Gold], predicted: list[Predicted], met: Edges) -> list[P
 def _wrong(
     gold: list[Gold], predicted: list[Predicted], met: Edges, convention: Convention
 ) -> tuple[int, list[Link], list[Link], int]:
-    _, counted = scored(gold, predicted, convention)
+    wanted, counted = scored(gold, predicted, convention)
+    counts = {id(one) for one in wanted}
     at = {id(one): choices for one, choices in zip(predicted, met, strict=True)}
     confused = nil = 0
     on_nil: list[Link] = []
     astray: list[Link] = []
     for one in counted:
         choices = [gold[number] for number in at[id(one)]]
-        if any(fits(other, one) for other in choices):
+        if any(id(other) in counts and fits(other, one) for other in choices):
             continue
         if one.entity is None:
             nil += 1

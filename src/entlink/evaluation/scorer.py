@@ -13,7 +13,7 @@ from entlink.evaluation.aligning import Pair
 from entlink.evaluation.blame import STAGE_OF, cause_of
 from entlink.evaluation.conventions import Convention, NilRule
 from entlink.evaluation.counts import Counts
-from entlink.evaluation.document_score import DocumentScore, score_document
+from entlink.evaluation.document_score import DocumentScore, general_score
 from entlink.evaluation.examples import Examples
 from entlink.evaluation.identities import Identities
 from entlink.evaluation.items import distinct_gold, gold_items, predicted_items
@@ -22,8 +22,9 @@ from entlink.evaluation.metrics import link_counts
 from entlink.evaluation.offsets import OffsetWatch
 from entlink.evaluation.ranking import Outcome, outcome, rank_of
 from entlink.evaluation.slices import Slicer, is_covered
-from entlink.evaluation.surroundings import Places, Surroundings
+from entlink.evaluation.surroundings import Surroundings
 from entlink.evaluation.tally import Tally
+from entlink.evaluation.usual_score import usual_score
 
 WRONG_ON_NIL = "an entity where gold is NIL"
 WRONG_ENTITY = "another entity than gold's"
@@ -32,13 +33,14 @@ WRONG_PLACE = "there is no gold"
 WRONG_NIL = "NIL said"
 
 
-_MISSED, _MISSED_NIL = Outcome(False, False, False, None, None), Outcome(True, False, False, None, None)
+# Without candidates there are few outcomes: they are made once.
 _PLAIN = {
     (is_nil, says_nil, is_right): Outcome(is_nil, says_nil, is_right, None, None)
     for is_nil in (False, True)
     for says_nil in (False, True)
     for is_right in (False, True)
 }
+_MISSED = (_PLAIN[False, False, False], _PLAIN[True, False, False])
 
 
 class ScorerOptions(Record, frozen=True):
@@ -89,7 +91,8 @@ class Scorer:
             gold, predicted = self.identities.gold(gold), self.identities.links(predicted)
         if self.options.convention.matching.is_of_strings:
             gold = distinct_gold(gold, place_of(self.options.convention.matching))
-        score = score_document(gold, predicted, self.options.convention, self.options.rules)
+        how = self.options.convention, self.options.rules
+        score = usual_score(gold, predicted, *how) or general_score(gold, predicted, *how)
         self._begin(gold, score)
         self._watch(gold, predicted)
         self._count_outcomes(gold, score)
@@ -97,8 +100,9 @@ class Scorer:
         for slicer in self.slicers:
             if slicer.of_document is not None:
                 self._count_document_slice(slicer.name, slicer.of_document(gold), score)
-            elif slicer.of_gold is not None and (labels := slicer.of_gold(gold)) is not None:
-                self._count_gold_slice(slicer.name, _of_required(labels, gold), gold, score)
+            elif slicer.of_gold is not None and gold.gold and (labels := slicer.of_gold(gold)) is not None:
+                required = labels if score.is_plain else _of_required(labels, gold)
+                self._count_gold_slice(slicer.name, required, gold, score)
         if self.identities is not None:
             self._count_coverage(gold, predicted, self.identities)
 
@@ -119,32 +123,37 @@ class Scorer:
 
     def _count_outcomes(self, document: Document, score: DocumentScore) -> None:
         """What became of each gold link that must be found."""
-        evidence, found = self.options.evidence, []
-        for gold, answer, is_right in zip(document.gold, score.answers, score.right, strict=True):
-            if gold.optional:
-                continue
-            if answer is None:
-                found.append(_MISSED if gold.entities else _MISSED_NIL)
-                continue
-            if answer.candidates:
-                self.with_candidates += 1
-                found.append(outcome(gold, answer, evidence))
-            else:  # without candidates there are few outcomes: they are made once
-                found.append(_PLAIN[not gold.entities, answer.entity is None, is_right])
-            if answer.entity is None and not gold.entities:
-                self.typed_nil += gold.nil_type == answer.nil_type
+        found = [
+            _MISSED[not gold.entities]
+            if answer is None
+            else _PLAIN[not gold.entities, answer.entity is None, is_right]
+            if not answer.candidates
+            else outcome(gold, answer, self.options.evidence)
+            for gold, answer, is_right in zip(document.gold, score.answers, score.right, strict=True)
+            if not gold.optional
+        ]
         self.outcomes.update(found)
+        self.with_candidates += sum([bool(link.candidates) for link in score.predicted])
+        if not score.is_plain:
+            self.typed_nil += sum(
+                answer is not None and answer.entity is None and gold.nil_type == answer.nil_type
+                for gold, answer in zip(document.gold, score.answers, strict=True)
+                if not (gold.entities or gold.optional)
+            )
 
     def _blame(self, document: Document, score: DocumentScore) -> None:
         """Why each gold link that counts was lost, and why each answer that counts is wrong."""
         counts_nil = self.options.convention.nil is NilRule.REQUIRED
         by_strings = self.options.convention.matching.is_of_strings
-        places = Places([(span.start, span.end) for gold in document.gold for span in [gold.span]])
-        self.overlapping += places.overlapping()
-        around = Surroundings(document, score.predicted, places, by_strings=by_strings)
-        excused = [gold.optional or not (gold.entities or counts_nil) for gold in document.gold]
-        self.blamed += len(excused) - sum(excused)
-        lost = [not (is_right or is_excused) for is_right, is_excused in zip(score.right, excused, strict=True)]
+        around = Surroundings(document, score, by_strings=by_strings)
+        self.overlapping += around.gold.overlapping()
+        lost = [not is_right for is_right in score.right]
+        if not score.is_plain:
+            counted = [not gold.optional and bool(gold.entities or counts_nil) for gold in document.gold]
+            lost = [is_lost and counts for is_lost, counts in zip(lost, counted, strict=True)]
+            self.blamed += counted.count(True)
+        else:
+            self.blamed += len(lost)
         shown: dict[str, tuple[GoldLink, Link | None]] = {}
         for gold, answer in compress(zip(document.gold, score.answers, strict=True), lost):
             overlapped = answer is None and around.has_answer(gold)
@@ -182,10 +191,7 @@ class Scorer:
         self, name: str, labels: Sequence[Sequence[str]], document: Document, score: DocumentScore
     ) -> None:
         found: dict[str, list[int]] = {}
-        placed = [answer is not None for answer in score.answers]
-        # Most links of a document are alike in this: what is alike is counted at once.
-        alike = Counter(zip(labels, score.right, placed, self._has_candidate(document, score), strict=True))
-        for (own, is_right, is_placed, has_candidate), times in alike.items():
+        for (own, is_right, is_placed, has_candidate), times in self._alike(labels, document, score):
             for label in own:
                 sums = found.setdefault(label, [0, 0, 0, 0])
                 sums[0] += times * is_right
@@ -197,6 +203,17 @@ class Scorer:
             self.slice_candidates[name, label] += candidates
             self.tally.add(f"slice-el:{name}:{label}", Counts(right, answered, total))
             self.tally.add(f"slice-md:{name}:{label}", Counts(answered, answered, total))
+
+    def _alike(
+        self, labels: Sequence[Sequence[str]], document: Document, score: DocumentScore
+    ) -> Iterable[tuple[tuple[Sequence[str], bool, bool, bool], int]]:
+        """Most links of a document are alike in label and fate: what is alike comes once, with how often it is."""
+        if not self.with_candidates and labels.count(labels[0]) == len(labels):
+            right, missed = score.right.count(True), score.answers.count(None)
+            fates = ((True, True, right), (False, True, len(labels) - missed - right), (False, False, missed))
+            return [((labels[0], is_right, is_placed, False), times) for is_right, is_placed, times in fates if times]
+        placed = [answer is not None for answer in score.answers]
+        return Counter(zip(labels, score.right, placed, self._has_candidate(document, score), strict=True)).items()
 
     def _has_candidate(self, document: Document, score: DocumentScore) -> Iterable[bool]:
         if not self.with_candidates:
@@ -228,6 +245,4 @@ class Scorer:
 
 def _of_required(labels: Sequence[Sequence[str]], document: Document) -> Sequence[Sequence[str]]:
     """Optional gold is in no slice."""
-    if not any(gold.optional for gold in document.gold):
-        return labels
     return [() if gold.optional else own for own, gold in zip(labels, document.gold, strict=True)]

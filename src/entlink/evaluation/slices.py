@@ -127,6 +127,8 @@ def _field(meta: Mapping[str, Any], field: str) -> Labels:
 
 
 def _kb_labels(document: Document, identities: Identities | None) -> Sequence[Labels]:
+    if identities is None:
+        return [_IN_KB if gold.entities else _NIL for gold in document.gold]
     return [
         _NIL if not gold.entities else _IN_KB if is_covered(gold, identities) else _UNKNOWN for gold in document.gold
     ]

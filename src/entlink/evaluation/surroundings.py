@@ -9,9 +9,8 @@ from itertools import accumulate, islice
 from operator import lt
 
 from entlink.documents import Document, GoldLink, Link
+from entlink.evaluation.document_score import DocumentScore, Place
 from entlink.evaluation.items import surface_of
-
-Place = tuple[int, int]
 
 
 class Places:
@@ -20,7 +19,9 @@ class Places:
     def __init__(self, places: Iterable[Place]) -> None:
         ordered = sorted(places)
         self._starts = [start for start, _ in ordered]
-        self._reaches = list(accumulate([end for _, end in ordered], max))
+        ends = [end for _, end in ordered]
+        # Where none lies within another, as is usual, ends are in order too.
+        self._reaches = ends if ends == sorted(ends) else list(accumulate(ends, max))
 
     def meet(self, start: int, end: int) -> bool:
         """Whether one of them overlaps."""
@@ -36,25 +37,26 @@ class Places:
 class Surroundings:
     """The gold and the answers of a document, asked by overlap of spans; by strings, whether one holds the other."""
 
-    def __init__(self, document: Document, answers: Iterable[Link], gold: Places, *, by_strings: bool) -> None:
-        self._document, self._answers, self._gold, self._by_strings = document, answers, gold, by_strings
+    def __init__(self, document: Document, score: DocumentScore, *, by_strings: bool) -> None:
+        self._document, self._score, self._by_strings = document, score, by_strings
+        self.gold = Places(score.gold_places)
 
     def has_answer(self, gold: GoldLink) -> bool:
         """Whether an answer is about a part of the gold mention, or of more than it."""
         if self._by_strings:
             surface = surface_of(self._document, gold)
-            return any(_holds(surface, link.mention.text) for link in self._answers)
+            return any(_holds(surface, link.mention.text) for link in self._score.predicted)
         return self._answered.meet(gold.span.start, gold.span.end)
 
     def has_gold(self, link: Link) -> bool:
         """Whether gold is about a part of the answer, or of more than it."""
         if self._by_strings:
             return any(_holds(surface_of(self._document, gold), link.mention.text) for gold in self._document.gold)
-        return self._gold.meet(link.mention.span.start, link.mention.span.end)
+        return self.gold.meet(link.mention.span.start, link.mention.span.end)
 
     @cached_property
     def _answered(self) -> Places:
-        return Places([(span.start, span.end) for link in self._answers for span in [link.mention.span]])
+        return Places(self._score.places)
 
 
 def _holds(one: str, other: str) -> bool:

@@ -60,7 +60,9 @@ class Tally:
         column = self.columns.get(name)
         if column is None:
             column = self.columns[name] = Column()
-        column.pad(len(self.documents) - 1)
+        before = len(self.documents) - 1
+        if len(column.gold) < before:
+            column.pad(before)
         column.add(counts)
 
     def close(self) -> None:

@@ -77,13 +77,11 @@ SAMPLES: dict[tuple[str, str], object] = {
     ("jsonl", "text"): {"text": "Ann"},
 }
 # The head of ConEL-2's rows is taken for one without looking whether the row ends behind its entity.
-CLAIMED_TWICE = {("rel-output", "answer"): [pytest.mark.xfail(strict=True, reason="conel-run claims REL's rows")]}
 MAY_BE_ONE_OBJECT = ("rel-output", "refined-output", "spacy-output")
 
 
 def cases(*chosen: tuple[str, str]) -> pytest.MarkDecorator:
-    marked = [pytest.param(*case, marks=CLAIMED_TWICE.get(case, [])) for case in chosen]
-    return pytest.mark.parametrize(("name", "variant"), marked, ids=lambda part: part or "plain")
+    return pytest.mark.parametrize(("name", "variant"), chosen, ids=lambda part: part or "plain")
 
 
 WRITTEN = [name for name, each in PUBLIC_FORMATS.items() if each.is_written]

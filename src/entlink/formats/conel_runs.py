@@ -19,7 +19,7 @@ from entlink.spans import Place
 # Far above any honest dialogue, so that a wrong number cannot fill the memory with empty turns.
 MAX_TURN = 100_000
 LACKS_OFFSETS = {"lacks": "offsets"}
-_ROW = rb'\[\s*(?:"(?:[^"\\]|\\.)*+"|\d+)\s*,\s*\d+\s*,\s*"(?:[^"\\]|\\.)*+"\s*,\s*(?:"|null)'
+_ROW = rb'\[\s*(?:"(?:[^"\\]|\\.)*+"|\d+)\s*,\s*\d+\s*,\s*"(?:[^"\\]|\\.)*+"\s*,\s*(?:"(?:[^"\\]|\\.)*+"|null)\s*\]'
 _HEAD = re.compile(rb"\[\s*" + _ROW, re.DOTALL)
 
 

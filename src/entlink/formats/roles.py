@@ -24,7 +24,7 @@ def gold_as_links(document: Document) -> Document:
 
 
 def links_as_gold(document: Document) -> Document:
-    """The document with its links as gold; a mention's text is kept where the document has none to show it."""
+    """The document with its links as gold; what gold has no field for goes to its meta."""
     gold = tuple(
         GoldLink(
             link.mention.span,
@@ -37,9 +37,14 @@ def links_as_gold(document: Document) -> Document:
     return msgspec.structs.replace(document, gold=gold, links=())
 
 
-def _meta_of(link: Link, text: str) -> dict[str, str]:
+def _meta_of(link: Link, text: str) -> dict[str, str | float]:
+    """The mention's text only where the document does not show it."""
     mention = link.mention
-    meta = {} if mention.type is None else {"type": mention.type}
-    if mention.text != text[mention.span.start : mention.span.end]:
-        meta["mention"] = mention.text
-    return meta
+    shown = text[mention.span.start : mention.span.end]
+    meta: dict[str, str | float | None] = {
+        "type": mention.type,
+        "mention": None if mention.text == shown else mention.text,
+        "title": link.title,
+        "score": link.score,
+    }
+    return {key: value for key, value in meta.items() if value is not None}

@@ -9,7 +9,7 @@ from typing import IO, Literal
 
 import msgspec
 
-from entlink.documents import Document, GoldLink, Link
+from entlink.documents import Document
 from entlink.errors import InputError
 from entlink.formats.roles import links_as_gold
 from entlink.spans import OFFSETS, Place, span_problem
@@ -39,7 +39,7 @@ def as_gold(documents: Iterable[Document]) -> Iterator[Document]:
     """The documents with what is to be written as their gold: without what is optional, links with their scores."""
     for document, role in with_role(documents):
         if role == "links":
-            gold = tuple(map(_told, links_as_gold(document).gold, document.links))
+            gold = links_as_gold(document).gold
         else:
             gold = tuple(gold for gold in document.gold if not gold.optional)
         yield msgspec.structs.replace(document, gold=gold)
@@ -71,12 +71,6 @@ def encoded(parts: Iterable[str], document: Document, format: str) -> bytes:
     except UnicodeEncodeError as error:
         problem, hint = "it holds half of a surrogate pair", "Read its source with the right encoding"
         raise unwritable(document, format, problem, hint) from error
-
-
-def _told(gold: GoldLink, link: Link) -> GoldLink:
-    """The gold with what formats can say of a link."""
-    told = {"score": link.score} if link.title is None else {"score": link.score, "title": link.title}
-    return msgspec.structs.replace(gold, meta={**gold.meta, **told})
 
 
 def _taken_back(spool: IO[bytes]) -> Iterator[Document]:

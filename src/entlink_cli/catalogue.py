@@ -36,6 +36,7 @@ CATALOGUE: dict[str, Entry] = {
     "datasets build": Entry("datasets_build", "make a corpus with gold links from a wiki's dump or articles"),
     "datasets list": Entry("datasets_look", "list the datasets entlink has a card of"),
     "datasets info": Entry("datasets_look", "show what a dataset measures, its licence, and how to get it"),
+    "datasets convert": Entry("datasets_convert", "write documents in another format: NIF, AIDA, BLINK, neleval, …"),
     "datasets check": Entry("datasets_look", "tell which dataset files are, and whether every record can be read"),
 }
 

@@ -89,7 +89,7 @@ def _runs(arguments: Namespace, command: str, report: Report) -> list[Evaluation
     finally:
         if kb is not None:
             kb.close()
-    if (arguments.gold or kb) and all(one.command != command for one in found):
+    if (arguments.gold or arguments.kb) and all(one.command != command for one in found):
         note("all runs are saved evaluations: they were not scored again, by --gold and --kb or otherwise")
     return found
 

@@ -26,9 +26,12 @@ _SPECIAL = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     '"': "''",
+    "`": r"\textasciigrave{}",
+    "[": "{[}",  # at the beginning of a row it would be an argument of the row before, as would a star
+    "*": "{*}",
     "…": r"\ldots{}",
-    "–": "--",
-    "—": "---",
+    "–": r"\textendash{}",
+    "—": r"\textemdash{}",
     "−": "$-$",
     "≈": r"$\approx$",
     "÷": r"$\div$",
@@ -38,6 +41,11 @@ _SPECIAL = {
     "”": "''",
     "\ufffd": "?",
 }
+_ACCENTS = {
+    "\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u", "\u0307": ".",
+    "\u0308": '"', "\u030a": "r", "\u030b": "H", "\u030c": "v", "\u0327": "c", "\u0323": "d", "\u0331": "b",
+}  # fmt: skip
+_ASCII_LETTER = re.compile("[A-Za-z]")
 _HEAD = r"""% Made by entlink report: tables for the class article and others like it; no package is needed.
 % To take all of them into a paper: \input{NAME}. Alone, this file is a document of its own.
 % Names with letters other than Latin ones need XeLaTeX or LuaLaTeX, and a font that has them.
@@ -125,14 +133,7 @@ def _cell(cell: Cell) -> str:
 def escaped(text: str) -> str:
     """The text as LaTeX that prints it; accents are written out, so that any encoding of fonts has them."""
     plain = " ".join(readable(text).split())
-    return "".join(_letter(letter) for letter in plain)
-
-
-_ACCENTS = {
-    "\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u", "\u0307": ".",
-    "\u0308": '"', "\u030a": "r", "\u030b": "H", "\u030c": "v", "\u0327": "c", "\u0323": "d", "\u0331": "b",
-}  # fmt: skip
-_ASCII_LETTER = re.compile("[A-Za-z]")
+    return "".join(_letter(letter) for letter in plain).replace("--", "-{}-")
 
 
 def _letter(letter: str) -> str:

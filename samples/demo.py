@@ -76,6 +76,10 @@ def main() -> None:
     tour.run(
         "link", kb, "--view", "--as-of", "2015-06-01", text="Swaziland lies between Mozambique and South Africa."
     )
+    tour.say("8. How good is it? Scores name their convention, and say which stage lost what")
+    linked = folder / "linked.jsonl"
+    tour.run("link", kb, HERE / "conversations.jsonl", "--candidates", "-o", linked)
+    tour.run("evaluate", HERE / "conversations.jsonl", linked, "--kb", kb, "--slice", "kb", "--slice", "popular")
     tour.say("What to try next (entlink is in .venv/bin)")
     where = _relative(kb)
     tour.console.print(

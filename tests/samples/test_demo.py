@@ -21,8 +21,8 @@ def tour(tmp_path_factory):
     return steps
 
 
-def test_seven_steps_and_what_to_try_next(tour):
-    assert [step[0] for step in tour] == [*"1234567", "W"]
+def test_eight_steps_and_what_to_try_next(tour):
+    assert [step[0] for step in tour] == [*"12345678", "W"]
     assert all("\n$ " in step and "entlink " in step for step in tour[:-1])
 
 
@@ -41,6 +41,8 @@ def test_the_wikis_are_built_by_a_command_that_can_be_typed(tour):
         (5, "'Mercury' at 32:39: linked → Mercury (planet)"),
         (6, "Tinderfox → Tinderfox"),
         (7, "Swaziland → Swaziland (Eswatini)"),
+        (8, "convention: strict, nil-ignored"),
+        (8, "most popular is not gold"),
     ],
 )
 def test_a_step_shows_what_it_is_about(tour, step, line):

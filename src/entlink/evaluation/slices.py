@@ -148,16 +148,19 @@ def _type_labels(document: Document, identities: Identities | None) -> Sequence[
 
 
 def _types(gold: GoldLink, identities: Identities | None) -> Labels:
-    """The annotator's type, else the types that the knowledge base gives the entity."""
+    """The annotator's types, a bar between them, else those that the knowledge base gives the entity."""
     own = gold.meta.get("type") or gold.nil_type
     if own:
-        return (str(own),)
+        return tuple(str(own).split("|"))
     entity = identities.entity(gold.entities[0]) if identities and gold.entities else None
     return entity.types if entity else ()
 
 
 def _title(gold: GoldLink, identities: Identities | None) -> str | None:
-    entity = identities.entity(gold.entities[0]) if identities and gold.entities else None
+    """The title of the gold entity; a NIL has none, whatever its dataset calls it."""
+    if not gold.entities:
+        return None
+    entity = identities.entity(gold.entities[0]) if identities else None
     title = gold.meta.get("title") if entity is None else entity.title
     return title if isinstance(title, str) else None
 

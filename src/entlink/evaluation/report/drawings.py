@@ -14,7 +14,7 @@ from entlink.evaluation.report.score_tables import TASKS
 from entlink.evaluation.report.table import signed
 
 MOST_ROWS = 60
-_MOST_LINES = 16
+MOST_LINES = 16
 
 
 def score_figures(runs: Sequence[Run]) -> list[Html]:
@@ -48,7 +48,7 @@ def _told(title: str, rows: Iterable[Bar | Stack]) -> str:
 
 def candidates_figure(runs: Sequence[Run]) -> Html:
     """Recall among the first K candidates."""
-    runs = runs[:_MOST_LINES]
+    runs = runs[:MOST_LINES]
     places = sorted({k for run in runs for k in run.evaluation.ranking.recall_at})
     lines = [Line(run.label, [run.evaluation.ranking.recall_at.get(k) for k in places]) for run in runs]
     names = [str(k) for k in places]
@@ -62,7 +62,7 @@ def ceilings_figure(runs: Sequence[Run]) -> Html:
     stages = [stage for stage in CEILINGS if any(getattr(one, stage) is not None for one in known)]
     lines = [
         Line(run.label, [getattr(run.evaluation.blame.ceilings, stage) for stage in stages])
-        for run in runs[:_MOST_LINES]
+        for run in runs[:MOST_LINES]
     ]
     return figure(title, line_plot("ceilings", _read_out(title, stages, lines), stages, lines))
 

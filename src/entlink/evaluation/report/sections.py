@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from entlink.evaluation.report.content import Report
 from entlink.evaluation.report.drawings import (
+    MOST_LINES,
     MOST_ROWS,
     candidates_figure,
     ceilings_figure,
@@ -18,7 +19,7 @@ from entlink.evaluation.report.elements import figures, folded, note, table_elem
 from entlink.evaluation.report.examples import MOST, run_examples
 from entlink.evaluation.report.heat import heat_key
 from entlink.evaluation.report.markup import Html, joined, tag
-from entlink.evaluation.report.runs import level_of, other_warnings
+from entlink.evaluation.report.runs import Run, level_of, other_warnings
 from entlink.evaluation.report.words import SCORES_MEAN, TASKS_MEAN, conventions_mean
 from entlink.evaluation.results import Evaluation
 
@@ -54,15 +55,17 @@ def _shown(report: Report, *names: str) -> list[Html]:
     return [table_element(report.tables[name]) for name in names if name in report.tables]
 
 
-def _left_out(report: Report) -> str:
-    return f" The plots show the first {MOST_ROWS} runs." if len(report.runs) > MOST_ROWS else ""
+def _left_out(runs: Sequence[Run], *, lines: bool = False) -> str:
+    """A word on the runs that a plot has no room for."""
+    told = f" The plot of lines shows the first {MOST_LINES} runs." if lines and len(runs) > MOST_LINES else ""
+    return f"{told} The plots show the first {MOST_ROWS} runs." if len(runs) > MOST_ROWS else told
 
 
 def _scores(report: Report) -> list[Html]:
     level = level_of(report.runs)
     what = f"Micro F1; the bars are {level} intervals." if level else "Micro F1. There are no intervals."
     plots = figures(*score_figures(report.runs))
-    return [plots, note(what, _left_out(report)), *_shown(report, "scores"), _of_best(report, level)]
+    return [plots, note(what, _left_out(report.runs)), *_shown(report, "scores"), _of_best(report, level)]
 
 
 def _of_best(report: Report, level: str) -> Html:
@@ -101,7 +104,9 @@ def _candidates(report: Report) -> list[Html]:
     if not runs:
         return []
     lacking = [run.name for run in report.runs if not run.evaluation.ranking.recall_at]
-    told = [note(f"Candidates were not written: {', '.join(lacking)}.")] if lacking else []
+    words = f"Candidates were not written: {', '.join(lacking)}." if lacking else ""
+    words += _left_out(runs, lines=True)
+    told = [note(words)] if words else []
     return [figures(candidates_figure(runs)), *told, *_shown(report, "candidates", "ranking")]
 
 
@@ -136,7 +141,7 @@ def _slices(report: Report) -> list[Html]:
 def _losses(report: Report) -> list[Html]:
     words = "Each lost gold link is laid to the first stage that lost it. Below a number: its share of all gold."
     plots = figures(losses_figure(report.runs), ceilings_figure(report.runs))
-    return [plots, note(words, _left_out(report)), *_shown(report, "causes", "ceilings")]
+    return [plots, note(words, _left_out(report.runs, lines=True)), *_shown(report, "causes", "ceilings")]
 
 
 def _answers(report: Report) -> list[Html]:

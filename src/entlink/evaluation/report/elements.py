@@ -8,7 +8,7 @@ from entlink.evaluation.report.heat import heat_class
 from entlink.evaluation.report.markup import Html, as_html, joined, tag
 from entlink.evaluation.report.table import Cell, Group, Score, Table, words
 
-_LONGEST_WORD = 16
+_LONGEST_WORD, _FEW_COLUMNS = 16, 8
 
 
 def table_element(table: Table, *, heat_from: int | None = None, titled: bool = True) -> Html:
@@ -20,8 +20,8 @@ def table_element(table: Table, *, heat_from: int | None = None, titled: bool = 
     ]
     bodies = [_body(group, len(table.columns), heat_from) for group in table.groups]
     caption = [tag("caption", table.title)] if titled else []
-    kind = None if heat_from is None else "heat"
-    whole = tag("table", *caption, tag("thead", *head, tag("tr", *titles)), *bodies, class_=kind)
+    kinds = ["many"] * (len(table.columns) > _FEW_COLUMNS) + ["heat"] * (heat_from is not None)
+    whole = tag("table", *caption, tag("thead", *head, tag("tr", *titles)), *bodies, class_=" ".join(kinds) or None)
     return tag("div", whole, class_="scroll", role="region", tabindex=0, aria_label=table.title)
 
 

@@ -7,7 +7,7 @@ from entlink.evaluation.report.markup import Html, tag
 _STEPS = 20
 # From pale to dark, so that it can be told without seeing colours, and in print.
 _RAMP = ((250, 244, 214), (190, 224, 176), (106, 190, 164), (38, 145, 155), (13, 98, 134), (10, 55, 92))
-_DARK = 0.18
+_DARK = 0.21
 
 
 def heat_class(share: float) -> str:

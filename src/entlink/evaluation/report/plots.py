@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WIDTH = 360  # of a phone, in CSS pixels; the page scales it
-_ROW, _FONT, _SIDE, _FOOT = 36, 12, 10, 22
+_ROW, _FONT, _SIDE, _FOOT = 36, 12, 14, 22
 # Okabe and Ito's colours, which people with any kind of colour vision can tell apart; the style has them by number.
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#101418")
 _INK, _MUTED, _LINE = "#101419", "#5a6270", "#d5d9de"
@@ -161,8 +161,7 @@ def _tidy(axes: Axes, axis: str = "y") -> None:
     axes.grid(axis=axis)  # type: ignore[arg-type]
     axes.set_axisbelow(True)
     axes.patch.set_visible(False)
-    if axis == "x":
-        axes.locator_params(axis="x", nbins=6)
+    axes.locator_params(axis=axis, nbins=6, steps=[1, 2, 5, 10])  # type: ignore[arg-type]
 
 
 def _range(bars: Sequence[Bar], *, around_zero: bool) -> tuple[float, float]:

@@ -44,6 +44,11 @@ def test_scores_come_with_convention_and_interval(files, run):
     assert "0.250" in ran.out  # one of four
 
 
+def test_intervals_over_few_documents_are_doubted(files, run):
+    assert "1 tell little of chance" in run("evaluate", files / "gold.jsonl", files / "a.jsonl").out
+    assert "tell little" not in run("evaluate", files / "gold.jsonl", files / "a.jsonl", "--rounds", "0").out
+
+
 def test_json_has_the_tasks_with_micro_and_macro(files, run):
     ran = run("evaluate", files / "gold.jsonl", files / "a.jsonl", "--json")
     found = json.loads(ran.out)
@@ -121,10 +126,12 @@ def test_runs_of_other_gold_or_convention_are_not_compared(files, run, write_lin
         ('{"id": "d", "text": "x", "links": [{"start": 0, "end": 1, "score": NaN}]}\n', "line 1: the JSON is bad"),
         ('{"id": "d", "text": "cut off', "line 1: the JSON is bad or cut off"),
         ("%PDF-1.4", "the format is not recognised"),
+        ('{"id": "d"}'.encode("utf-16"), "the file is in UTF-16"),
+        (b'{"id": "d", "text": "Z\xfcrich"}', "0xfc, is not valid UTF-8"),
     ],
 )
 def test_bad_predictions_are_told(files, run, rows, message):
-    (files / "bad.jsonl").write_text(rows, encoding="utf8")
+    (files / "bad.jsonl").write_bytes(rows if isinstance(rows, bytes) else rows.encode())
     ran = run("evaluate", files / "gold.jsonl", files / "bad.jsonl")
     assert ran.code == 3
     assert message in ran.err

@@ -32,6 +32,7 @@ from entlink.version import __version__
 TASKS = ("md", "md_linked", "ed", "el")
 NO_INTERVALS = "there are no intervals: pip install 'entlink[eval]'"
 _MOST_VALUES = 40
+_FEW_DOCUMENTS = 10
 _UNKNOWN_SHOWN = 5
 
 
@@ -205,6 +206,9 @@ class Summariser:
             names = ", ".join(map(repr, sorted(scorer.unknown_predicted)[:_UNKNOWN_SHOWN]))
             total = scorer.unknown_predicted.total()
             told.append(f"predictions of entities that the knowledge base does not know: {total} ({names})")
+        if self._has_intervals and len(self._tally.documents) < _FEW_DOCUMENTS:
+            count = len(self._tally.documents)
+            told.append(f"intervals are drawn over documents, and {count} tell little of chance: take more")
         return told + self._mismatch()
 
     def _mismatch(self) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
@@ -106,6 +107,9 @@ def tell_format(path: str | Path) -> PublicFormat:
             head = file.read(_HEAD)
         if not head.strip():
             raise SourceError("the file is empty", str(path), hint="Check how it was made")
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        hint = "Convert it to UTF-8, for example with iconv -f UTF-16 -t UTF-8"
+        raise SourceError("the file is in UTF-16", str(path), "byte 0", hint)
     for each in _ALL:
         if each.looks_like(place, head):
             return each

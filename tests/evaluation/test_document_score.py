@@ -31,6 +31,7 @@ def facts(score: DocumentScore) -> dict:
         "answers": score.answers,
         "right": score.right,
         "predicted": sorted(map(repr, score.predicted)),
+        "places": (sorted(score.gold_places), sorted(score.places), score.is_plain),
         "confused": score.confused,
         "on_nil": sorted(map(repr, score.on_nil)),
         "astray": sorted(map(repr, score.astray)),

@@ -71,16 +71,9 @@ def report() -> dict[str, float]:
     runs = [(folder / f"run-{number}.jsonl", Quality(confused=0.1 + 0.02 * number)) for number in range(RUNS)]
     scored_files.write(gold, runs, DOCUMENTS * 25)
     page = folder / "report.html"
-    command = [
-        str(Path(sys.executable).with_name("entlink")),
-        "report",
-        "--gold",
-        str(gold),
-        "-o",
-        str(page),
-        "--quiet",
-    ]
-    finished = run([*command, *(str(path) for path, _ in runs)])
+    entlink = str(Path(sys.executable).with_name("entlink"))
+    paths = [str(path) for path, _ in runs]
+    finished = run([entlink, "report", *paths, "--gold", str(gold), "-o", str(page), "--quiet"])
     read = json.loads(run(["-c", _READ, str(gold), *paths]).output)
     size = page.stat().st_size / 1e6
     print(f"  report of {RUNS} runs               {finished.seconds:8.2f} s     {size:.2f} MB      target < 5 MB")

@@ -9,11 +9,9 @@ from entlink_cli import options, values
 from entlink_cli.output import note, say, write_bytes
 from entlink_cli.parsing import Command
 from entlink_cli.progress import progress
+from entlink_cli.runs import load_runs
 
 if TYPE_CHECKING:
-    from entlink.evaluation.results import Evaluation
-    from entlink.evaluation.runner import EvaluationOptions
-    from entlink.kb.knowledge_base import KnowledgeBase
     from entlink_cli.parsing import Namespace, Parser
 
 _PATIENCE = 2.0
@@ -92,17 +90,9 @@ def _compare(arguments: Namespace) -> None:
     from entlink_cli.output import say_json
     from entlink_cli.scores import comparison
 
-    kb = options.scoring_kb(arguments)
-    try:
-        with progress(quiet=arguments.quiet, patience=_PATIENCE) as report:
-            runs = [
-                _run(path, arguments, options.scoring_options(arguments), kb, report)
-                for path in (arguments.a, arguments.b)
-            ]
-    finally:
-        if kb is not None:
-            kb.close()
     command = shlex.join(["entlink", *arguments.words])
+    with progress(quiet=arguments.quiet, patience=_PATIENCE) as report:
+        runs = load_runs(arguments, [arguments.a, arguments.b], command, report)
     found = compare(*runs, rounds=arguments.test_rounds, seed=arguments.seed, level=arguments.level, command=command)
     if arguments.json:
         import msgspec
@@ -110,23 +100,6 @@ def _compare(arguments: Namespace) -> None:
         say_json(msgspec.to_builtins(found))
     else:
         say(*comparison(found))
-
-
-def _run(
-    path: str, arguments: Namespace, chosen: EvaluationOptions, kb: KnowledgeBase | None, report: object
-) -> Evaluation:
-    from entlink.evaluation.files import load_run
-
-    return load_run(
-        path,
-        chosen,
-        gold=arguments.gold,
-        gold_format=arguments.gold_format,
-        format=arguments.format,
-        kb=kb,
-        on_error=arguments.on_error,
-        progress=report,  # type: ignore[arg-type]
-    )
 
 
 COMMANDS = {

@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from entlink_cli import options, values
-from entlink_cli.output import note, number_of, say, size
+from entlink_cli.output import number_of, say, size
 from entlink_cli.parsing import Command
 from entlink_cli.progress import progress
+from entlink_cli.runs import load_runs
 
 if TYPE_CHECKING:
-    from entlink.evaluation.results import Evaluation
     from entlink_cli.parsing import Namespace, Parser
-    from entlink_cli.progress import Report
 
 _PATIENCE = 1.0
 
@@ -43,7 +42,7 @@ def _report(arguments: Namespace) -> None:
     _check_inputs(arguments, [target, *beside(target)])
     command = shlex.join(["entlink", *arguments.words])
     with progress(quiet=arguments.quiet, patience=_PATIENCE) as report:
-        runs = _runs(arguments, command, report)
+        runs = load_runs(arguments, arguments.runs, command, report)
         written = write_report(
             runs, target, title=arguments.title, command=command, replace=arguments.replace, progress=report
         )
@@ -54,44 +53,13 @@ def _report(arguments: Namespace) -> None:
 
 
 def _check_inputs(arguments: Namespace, targets: list[Path]) -> None:
-    """No input is written over, and no option is passed over in silence."""
+    """No input is written over."""
     from entlink.errors import InputError
 
     given = {Path(path).resolve() for path in (*arguments.runs, arguments.gold) if path}
     for target in targets:
         if target.resolve() in given:
             raise InputError(f"{target}: the report would be written over a file it is made of. Name another")
-    if arguments.train:
-        arguments.parser.error("--train is for `entlink evaluate`: save its evaluation with -o, and report on that")
-
-
-def _runs(arguments: Namespace, command: str, report: Report) -> list[Evaluation]:
-    from entlink.evaluation.files import load_run
-
-    kb = options.scoring_kb(arguments)
-    chosen = options.scoring_options(arguments)
-    found = []
-    try:
-        for path in arguments.runs:
-            found.append(
-                load_run(
-                    path,
-                    chosen,
-                    gold=arguments.gold,
-                    gold_format=arguments.gold_format,
-                    format=arguments.format,
-                    kb=kb,
-                    on_error=arguments.on_error,
-                    command=command,
-                    progress=report,
-                )
-            )
-    finally:
-        if kb is not None:
-            kb.close()
-    if (arguments.gold or arguments.kb) and all(one.command != command for one in found):
-        note("all runs are saved evaluations: they were not scored again, by --gold and --kb or otherwise")
-    return found
 
 
 COMMANDS = {

@@ -30,7 +30,10 @@ def test_gold_comes_through(gold, run, tmp_path, name):
     assert "1 document, 2 gold links" in ran.err
     assert tell_format(out).name == name
     found = [link for document in tell_format(out).read_as("gold", out) for link in document.gold]
-    assert sorted((link.span.start, link.span.end, link.entities) for link in found) == [(0, 7, ("Q308",)), (20, 23, ())]
+    assert sorted((link.span.start, link.span.end, link.entities) for link in found) == [
+        (0, 7, ("Q308",)),
+        (20, 23, ()),
+    ]
 
 
 def test_it_writes_to_stdout(gold, run):

@@ -157,7 +157,6 @@ def test_what_is_not_there_is_told(run, saved, tmp_path):
     [
         (["-o", "r.html"], "required: RUN"),
         (["run.json"], "required: -o/--output"),
-        (["run.json", "-o", "r.html", "--train", "x"], "--train is for `entlink evaluate`"),
     ],
 )
 def test_wrong_usage_is_one_line(run, words, told):

@@ -81,10 +81,13 @@ def link_at(document: Document, span: Span, entity: str | None, **fields) -> Lin
 
 
 @st.composite
-def answers(draw: st.DrawFn, document: Document, kind: Kind) -> tuple[Link, ...]:
+def answers(draw: st.DrawFn, document: Document, kind: Kind, wanted: list[Span]) -> tuple[Link, ...]:
+    """Half of them at places that gold has, if it has any."""
     choices = st.sampled_from((None, *ENTITIES) if kind.nil else ENTITIES)
+    anywhere = st.sampled_from(RUNS[document.text])
+    places = anywhere | st.sampled_from(wanted) if wanted else anywhere
     found = []
-    for span in draw(spans(document, kind)):
+    for span in draw(st.lists(places, max_size=kind.most, unique=not kind.repeated)):
         entity = draw(choices)
         fields = {} if entity is not None else {"nil_type": draw(TYPES)}
         if kind.candidates:
@@ -108,7 +111,8 @@ def pairs(draw: st.DrawFn, kind: Kind = ANY, id: str = "d") -> tuple[Document, D
     document = CHAT if turns else ONE_TEXT
     meta = draw(bounds(document)) if kind.bounds else {}
     gold = Document(id, document.text, turns=document.turns, gold=draw(golds(document, kind)), meta=meta)
-    return gold, Document(id, document.text, turns=document.turns, links=draw(answers(document, kind)))
+    links = draw(answers(document, kind, [link.span for link in gold.gold]))
+    return gold, Document(id, document.text, turns=document.turns, links=links)
 
 
 @st.composite

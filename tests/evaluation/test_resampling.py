@@ -209,6 +209,13 @@ def test_p_of_a_few_documents_is_the_share_of_all_swaps():
     assert own.p == pytest.approx(exact, abs=0.015)
 
 
+@pytest.mark.parametrize("size", [1, 2, 4, 6])
+def test_p_where_every_document_is_better_by_as_much(size):
+    """Only all swapped or none makes as large a difference: two of 2ⁿ ways."""
+    found = differences(column([[1, 5, 5]] * size), column([[4, 5, 5]] * size), rounds=20_000)
+    assert [one.p for one in found] == pytest.approx([2 / 2**size] * 3, abs=0.01)
+
+
 def test_a_run_does_not_differ_from_itself():
     rows = SETS["some empty"]
     for one in differences(column(rows), column(rows), rounds=500):

@@ -14,7 +14,7 @@ class Side:
 
     def __init__(self, document: Document, link: GoldLink | Link, frame: Document) -> None:
         span = link.span if isinstance(link, GoldLink) else link.mention.span
-        self.start, self.end = span.start, span.end
+        self.link, self.start, self.end = link, span.start, span.end
         self.surface = document.text[span.start : span.end]
         self.turn = 0
         for number, turn in enumerate(frame.turn_spans):
@@ -123,9 +123,18 @@ def el(wanted: list[Side], given: list[Side], matching: Matching, rule: NilRule)
 
 
 def ed(wanted: list[Side], given: list[Side], matching: Matching, rule: NilRule) -> Triple:
+    """Each member of the answers' set may satisfy one gold link; other gold it satisfies is no further member."""
     wanted, given = counted(wanted, given, matching, rule)
-    wanted, given = (once(items, lambda one: (one.turn, one.means)) for items in (wanted, given))
-    return triple(given, wanted, lambda gold, one: gold.turn == one.turn and is_right(gold, one))
+    given = once(given, lambda one: (one.turn, one.means))
+
+    def fits(gold: Side, one: Side) -> bool:
+        return gold.turn == one.turn and is_right(gold, one)
+
+    required, excused = most(given, wanted, fits)
+    lost = {
+        (gold.turn, gold.means) for gold in wanted if not gold.optional and not any(fits(gold, one) for one in given)
+    }
+    return required, len(given) - excused, required + len(lost)
 
 
 def nil(wanted: list[Side], given: list[Side], matching: Matching) -> Triple:

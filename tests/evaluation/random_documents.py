@@ -110,7 +110,8 @@ def pairs(draw: st.DrawFn, kind: Kind = ANY, id: str = "d") -> tuple[Document, D
     turns = kind.turns and draw(st.booleans())
     document = CHAT if turns else ONE_TEXT
     meta = draw(bounds(document)) if kind.bounds else {}
-    gold = Document(id, document.text, turns=document.turns, gold=draw(golds(document, kind)), meta=meta)
+    wanted = tuple(link for link in draw(golds(document, kind)) if is_inside(document, meta, link.span))
+    gold = Document(id, document.text, turns=document.turns, gold=wanted, meta=meta)
     links = draw(answers(document, kind, [link.span for link in gold.gold]))
     return gold, Document(id, document.text, turns=document.turns, links=links)
 
@@ -125,6 +126,13 @@ def bounds(draw: st.DrawFn, document: Document) -> dict[str, list[int]]:
     return meta
 
 
+def is_inside(document: Document, meta: dict[str, list[int]], span: Span) -> bool:
+    """Whether a span is where something was annotated: gold stands nowhere else."""
+    turn = max((number for number, whole in enumerate(document.turn_spans) if whole.start <= span.start), default=0)
+    first, last = meta.get("evaluation_span", [0, len(document.text)])
+    return turn in meta.get("annotated_turns", [turn]) and first <= span.start and span.end <= last
+
+
 @st.composite
 def corpora(draw: st.DrawFn, kind: Kind = ANY, most: int = 4) -> list[tuple[Document, Document]]:
     """Several pairs, with at least one gold link that must be found."""
@@ -133,6 +141,6 @@ def corpora(draw: st.DrawFn, kind: Kind = ANY, most: int = 4) -> list[tuple[Docu
     wanted, given = drawn[0]
     if not any(not link.optional for gold, _ in drawn for link in gold.gold):
         sure = GoldLink(RUNS[wanted.text][0], ("a",))
-        replaced = Document(wanted.id, wanted.text, turns=wanted.turns, gold=(sure,), meta=wanted.meta)
+        replaced = Document(wanted.id, wanted.text, turns=wanted.turns, gold=(sure,))
         drawn[0] = replaced, given
     return drawn

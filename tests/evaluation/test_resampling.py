@@ -124,7 +124,7 @@ def test_macro_intervals_over_groups_are_scipys(measure):
 @pytest.mark.parametrize("measure", MEASURES)
 def test_macro_intervals_over_documents_are_scipys_of_a_mean(measure):
     rows = SETS["some empty"]
-    own = getattr(macro_intervals(column(rows), [str(one) for one in range(len(rows))], rounds=ROUNDS), measure)
+    own = getattr(macro_intervals(column(rows), None, rounds=ROUNDS), measure)
     check(own, [ratios(*rows.T)[measure]], np.mean)
 
 
@@ -248,8 +248,7 @@ def test_the_order_of_documents_changes_nothing():
     mixed, mixed_groups = (first[order], second[order]), [groups[place] for place in order]
     assert intervals(column(first)) == intervals(column(mixed[0]))
     assert macro_intervals(column(first), groups) == macro_intervals(column(mixed[0]), mixed_groups)
-    ids = [str(number) for number in range(len(first))]
-    assert macro_intervals(column(first), ids) == macro_intervals(column(mixed[0]), [ids[place] for place in order])
+    assert macro_intervals(column(first), None) == macro_intervals(column(mixed[0]), None)
     assert differences(column(first), column(second), rounds=500) == differences(*map(column, mixed), rounds=500)
 
 
@@ -258,7 +257,7 @@ def test_a_seed_fixes_the_draws_and_another_one_changes_them():
     ways = [
         lambda seed: intervals(column(rows), seed=seed),
         lambda seed: macro_intervals(column(rows), groups, seed=seed),
-        lambda seed: macro_intervals(column(rows), [str(number) for number in range(80)], seed=seed),
+        lambda seed: macro_intervals(column(rows), None, seed=seed),
         lambda seed: differences(column(rows), column(made(80, 30)), seed=seed, rounds=300),
     ]
     for way in ways:

@@ -94,17 +94,21 @@ def test_the_order_of_predictions_alone_changes_nothing(corpus, matching, rule):
 # What is right in every way
 
 DISJOINT = st.sampled_from([("a",), ("b",), ("c", "d"), ("e", "f")])
+CROSSED = st.sampled_from([("a",), ("b",), ("a", "b"), ("c", "b"), ("c", "d")])
+BY_OFFSETS = st.sampled_from([Matching.STRICT, Matching.WEAK])
 
 
 @st.composite
-def gold_alone(draw: st.DrawFn, *, says_nil: bool) -> list[Document]:
-    """Gold of every kind; no entity is an alternative in one place and not in another."""
+def gold_alone(
+    draw: st.DrawFn, alternatives: st.SearchStrategy[tuple[str, ...]], *, says_nil: bool
+) -> list[Document]:
+    """Gold of every kind."""
     documents = []
     for number in range(draw(st.integers(1, 3))):
         bare = draw(st.sampled_from([ONE_TEXT, CHAT]))
         links = []
         for span in draw(spans(bare, ANY)):
-            entities = () if says_nil and draw(st.booleans()) else draw(DISJOINT)
+            entities = () if says_nil and draw(st.booleans()) else draw(alternatives)
             links.append(GoldLink(span, entities, None if entities else draw(TYPES), draw(st.booleans())))
         documents.append(msgspec.structs.replace(bare, id=str(number), gold=tuple(links)))
     sure = GoldLink(RUNS[documents[0].text][0], ("a",))
@@ -123,11 +127,18 @@ def answered(document: Document) -> Document:
 
 @pytest.mark.parametrize("rule", NilRule)
 def test_perfect_answers_are_perfect_in_every_task(rule):
-    """Where each NIL prediction is an error, perfect is gold without NIL."""
+    """Where each NIL prediction is an error, perfect is gold without NIL.
+
+    By strings an answer is a set's member once: there alternatives may not cross.
+    """
+    says_nil = rule is not NilRule.ERRORS
+    by_offsets = st.tuples(gold_alone(CROSSED, says_nil=says_nil), BY_OFFSETS)
+    by_any = st.tuples(gold_alone(DISJOINT, says_nil=says_nil), MATCHINGS)
 
     @examples(60)
-    @given(gold_alone(says_nil=rule is not NilRule.ERRORS), MATCHINGS)
-    def check(wanted, matching):
+    @given(by_offsets | by_any)
+    def check(drawn):
+        wanted, matching = drawn
         found = score([(one, answered(one)) for one in wanted], matching=matching, nil=rule)
         for task in TASKS:
             micro, macro = found.task(task).micro, found.task(task).macro
@@ -140,7 +151,7 @@ def test_perfect_answers_are_perfect_in_every_task(rule):
 
 
 @examples(60)
-@given(gold_alone(says_nil=True), MATCHINGS, st.sampled_from(sorted(set(NilRule) - {NilRule.ERRORS})))
+@given(gold_alone(DISJOINT, says_nil=True), MATCHINGS, st.sampled_from(sorted(set(NilRule) - {NilRule.ERRORS})))
 def test_leaving_out_what_is_optional_is_perfect_too(wanted, matching, rule):
     required = [
         msgspec.structs.replace(one, gold=tuple(link for link in one.gold if not link.optional)) for one in wanted
@@ -151,7 +162,7 @@ def test_leaving_out_what_is_optional_is_perfect_too(wanted, matching, rule):
 
 
 @examples(60)
-@given(gold_alone(says_nil=True), MATCHINGS, RULES)
+@given(gold_alone(DISJOINT, says_nil=True), MATCHINGS, RULES)
 def test_no_answer_finds_nothing(wanted, matching, rule):
     silent = [(one, msgspec.structs.replace(one, gold=())) for one in wanted]
     found = score(silent, matching=matching, nil=rule)
@@ -212,7 +223,8 @@ def test_a_right_answer_more_lowers_no_recall(corpus, matching, rule, data):
     for task in TASKS:
         one, other = before.task(task).micro, after.task(task).micro
         assert other.recall >= one.recall or not one.gold
-        assert (other.gold, max(one.correct, other.correct)) == (one.gold, other.correct)
+        assert other.correct >= one.correct
+        assert other.gold == one.gold or task == "ed"  # of alternatives, the set has those that fit best
     assert after.nil.recall >= before.nil.recall or not before.nil.gold
     assert after.ranking.accuracy >= before.ranking.accuracy
 
@@ -232,7 +244,7 @@ def test_answering_all_that_was_missed_makes_recall_perfect(corpus, matching, ru
 # Misses and ceilings
 
 # Optional gold beside required gold at one place, and alternatives that two gold links share, are left out here.
-BLAMED = ANY._replace(candidates=True, repeated=False)
+BLAMED = ANY._replace(candidates=True)
 
 
 @examples(100)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
+import msgspec
+
 from entlink.documents import Document
 from entlink.errors import InputError
 from entlink.evaluation.offsets import check_offsets
@@ -101,8 +103,7 @@ def _some(ids: list[str]) -> str:
 
 def _bare(document: Document) -> Document:
     """The same document with neither gold nor links."""
-    meta = {"lacks": document.meta["lacks"]} if "lacks" in document.meta else {}
-    return Document(document.id, document.text, turns=document.turns, meta=meta)
+    return msgspec.structs.replace(document, gold=(), links=())
 
 
 def _checked(pair: Pair) -> Pair:

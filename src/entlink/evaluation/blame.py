@@ -73,7 +73,7 @@ def ceilings(gold: int, lost: Mapping[str, int], *, has_kb: bool) -> Ceilings:
 
     def share(*stages: str) -> float:
         missed = sum(count for cause, count in lost.items() if STAGE_OF[cause] in stages)
-        return (gold - missed) / gold if gold else 0.0
+        return (gold - missed) / gold if gold else 1.0
 
     covered, found = ("knowledge base",), ("knowledge base", "detection")
     known = not lost.get(Cause.UNKNOWN)

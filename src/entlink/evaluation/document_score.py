@@ -10,23 +10,33 @@ from entlink.evaluation.conventions import Convention, NilRule
 from entlink.evaluation.counts import Counts
 from entlink.evaluation.items import Gold, Predicted, fits, gold_items, predicted_items
 from entlink.evaluation.matching import Edges, edges, most_pairs
-from entlink.evaluation.metrics import entity_counts, link_counts, mention_counts, nil_counts, scored
+from entlink.evaluation.metrics import (
+    distinct_answers,
+    entity_counts,
+    link_counts,
+    mention_counts,
+    nil_counts,
+    right_edges,
+    scored,
+)
 
-Place = tuple[int, int]
+Place = tuple[int, int] | tuple[int, str]
 
 
 class DocumentScore(NamedTuple):
     """What was counted: `answers` and `right` go with the document's gold, one each.
 
-    Of the answers that count and are not right, `confused` is how many have another entity than the gold at their
-    place, `on_nil` are those where gold is NIL, `astray` those where no gold is, and `nil` is how many say NIL.
+    `placed` says of each gold link whether its mention was found. Of the answers that count and are not right,
+    `confused` is how many have another entity than the gold at their place, `on_nil` are those where gold is NIL,
+    `astray` those where no gold is, `nil` is how many say NIL, and `repeated` how many say again what is right.
     `outside` is how many predictions stand where nothing was annotated. `gold_places` and `places` are where gold and
-    predictions stand. `is_plain` says that no gold is NIL or optional.
+    predictions stand, with strings as turn and mention. `is_plain` says that no gold is NIL or optional.
     """
 
     counts: dict[str, Counts]
     answers: list[Link | None]
     right: list[bool]
+    placed: list[bool]
     predicted: Sequence[Link]
     gold_places: Collection[Place]
     places: Collection[Place]
@@ -35,6 +45,7 @@ class DocumentScore(NamedTuple):
     on_nil: Sequence[Link] = ()
     astray: Sequence[Link] = ()
     nil: int = 0
+    repeated: int = 0
     outside: int = 0
 
 
@@ -42,24 +53,34 @@ def general_score(
     gold_document: Document, predicted_document: Document, convention: Convention, rules: Sequence[NilRule] = ()
 ) -> DocumentScore:
     """Any document, by any convention."""
-    gold, predicted = gold_items(gold_document), predicted_items(predicted_document, gold_document)
-    met = edges(gold, predicted, convention.matching)
+    gold, given = gold_items(gold_document), predicted_items(predicted_document, gold_document)
+    matching = convention.matching
+    predicted = list(distinct_answers(given, matching))
+    met = edges(gold, predicted, matching)
     answers = _answers(gold, predicted, met)
-    confused, on_nil, astray, nil = _wrong(gold, predicted, met, convention)
+    found = set(most_pairs(met, [one.optional for one in gold]).values())
+    wrong = _wrong(gold, predicted, met, convention)
+    place = _strings if matching.is_of_strings else _offsets
     return DocumentScore(
-        _counts(gold, predicted, convention, rules),
+        _counts(gold, given, convention, rules),
         [None if one is None else one.link for one in answers],
         [answer is not None and fits(one, answer) for one, answer in zip(gold, answers, strict=True)],
+        [number in found for number in range(len(gold))],
         [one.link for one in predicted],
-        [(one.start, one.end) for one in gold],
-        [(one.start, one.end) for one in predicted],
+        [place(one) for one in gold],
+        [place(one) for one in predicted],
         all(one.entities and not one.optional for one in gold),
-        confused,
-        on_nil,
-        astray,
-        nil,
-        len(predicted_document.links) - len(predicted),
+        *wrong,
+        outside=len(predicted_document.links) - len(given),
     )
+
+
+def _offsets(item: Gold | Predicted) -> Place:
+    return item.start, item.end
+
+
+def _strings(item: Gold | Predicted) -> Place:
+    return item.unit, item.surface
 
 
 def _counts(
@@ -83,39 +104,47 @@ def _counts(
 def _answers(gold: list[Gold], predicted: list[Predicted], met: Edges) -> list[Predicted | None]:
     """For each gold link the answer at its place: a right one where there is one."""
     found: list[Predicted | None] = [None] * len(gold)
-    none_optional = [False] * len(gold)
-    right = [
-        [number for number in choices if fits(gold[number], one)] for one, choices in zip(predicted, met, strict=True)
-    ]
-    paired = most_pairs(right, none_optional)
+    is_optional = [one.optional for one in gold]
+    paired = most_pairs(right_edges(gold, predicted, met), is_optional)
     for number, place in paired.items():
         found[place] = predicted[number]
     rest = [
         [] if number in paired else [place for place in choices if found[place] is None]
         for number, choices in enumerate(met)
     ]
-    for number, place in most_pairs(rest, none_optional).items():
+    for number, place in most_pairs(rest, is_optional).items():
         found[place] = predicted[number]
     return found
 
 
-def _wrong(
-    gold: list[Gold], predicted: list[Predicted], met: Edges, convention: Convention
-) -> tuple[int, list[Link], list[Link], int]:
+class _Wrong(NamedTuple):
+    """The answers that count and are not right, as `DocumentScore` has them."""
+
+    confused: int
+    on_nil: list[Link]
+    astray: list[Link]
+    nil: int
+    repeated: int
+
+
+def _wrong(gold: list[Gold], predicted: list[Predicted], met: Edges, convention: Convention) -> _Wrong:
     wanted, counted = scored(gold, predicted, convention)
-    counts = {id(one) for one in wanted}
+    right = right_edges(wanted, counted, edges(wanted, counted, convention.matching))
+    paired = most_pairs(right, [one.optional for one in wanted])
     at = {id(one): choices for one, choices in zip(predicted, met, strict=True)}
-    confused = nil = 0
+    confused = nil = repeated = 0
     on_nil: list[Link] = []
     astray: list[Link] = []
-    for one in counted:
-        choices = [gold[number] for number in at[id(one)]]
-        if any(id(other) in counts and fits(other, one) for other in choices):
+    for number, one in enumerate(counted):
+        choices = [gold[place] for place in at[id(one)]]
+        if number in paired:
             continue
-        if one.entity is None:
+        if right[number]:
+            repeated += 1
+        elif one.entity is None:
             nil += 1
         elif any(other.entities for other in choices):
             confused += 1
         else:
             (on_nil if choices else astray).append(one.link)
-    return confused, on_nil, astray, nil
+    return _Wrong(confused, on_nil, astray, nil, repeated)

@@ -54,7 +54,8 @@ class Identities:
             if entity is None and isinstance(title, str) and len(link.entities) == 1:
                 entity = self.entity(title)
             ids.append(identifier if entity is None else entity.id)
-        return link if tuple(ids) == link.entities else msgspec.structs.replace(link, entities=tuple(ids))
+        entities = tuple(dict.fromkeys(ids))
+        return link if entities == link.entities else msgspec.structs.replace(link, entities=entities)
 
     def _link(self, link: Link) -> Link:
         candidates = tuple(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from typing import NamedTuple
 
 import msgspec
@@ -85,8 +85,9 @@ def distinct_gold(document: Document, key: Callable[[Gold], Hashable]) -> Docume
 
 def predicted_items(document: Document, gold: Document) -> list[Predicted]:
     """The links of a document, in the order they have there, less those where `gold` was not annotated."""
-    # Without offsets the turns are made up, but their numbers are right; otherwise gold knows the turns best.
-    frame = document if "lacks" in document.meta and document.turns else gold
+    # Turns of a side without offsets are made up: then each side has its own. Otherwise gold knows them best.
+    is_made_up = "lacks" in document.meta or "lacks" in gold.meta
+    frame = document if is_made_up and document.turns else gold
     turns = frame.turn_spans if frame.turns else ()
     items = [
         Predicted(
@@ -100,20 +101,44 @@ def predicted_items(document: Document, gold: Document) -> list[Predicted]:
         )
         for link in document.links
     ]
-    return _within(items, gold, lacks_offsets=document.meta.get("lacks") == "offsets")
+    bounds = bounds_of(gold)
+    if bounds is None:
+        return items
+    lacks_offsets = document.meta.get("lacks") == "offsets"
+    return [item for item in items if bounds.hold(item.unit, item.start, item.end, lacks_offsets=lacks_offsets)]
 
 
 def _start(span: Span) -> int:
     return span.start
 
 
-def _within(items: list[Predicted], gold: Document, *, lacks_offsets: bool) -> list[Predicted]:
-    turns: Sequence[int] | None = gold.meta.get("annotated_turns")
-    if turns is not None:
-        wanted = frozenset(turns)
-        items = [item for item in items if item.unit in wanted]
-    span: Sequence[int] | None = gold.meta.get("evaluation_span")
-    if span is not None and not lacks_offsets:
-        start, end = span
-        items = [item for item in items if item.start >= start and item.end <= end]
-    return items
+class Bounds(NamedTuple):
+    """What of a document was annotated: some of its turns, or a part of its text. The rest does not count."""
+
+    turns: frozenset[int] | None
+    span: tuple[int, int] | None
+
+    def hold(self, unit: int, start: int, end: int, *, lacks_offsets: bool = False) -> bool:
+        if self.turns is not None and unit not in self.turns:
+            return False
+        return self.span is None or lacks_offsets or (start >= self.span[0] and end <= self.span[1])
+
+
+def bounds_of(document: Document) -> Bounds | None:
+    """The bounds of a document's gold, from `annotated_turns` and `evaluation_span` in its meta."""
+    turns = document.meta.get("annotated_turns") if document.turns else None
+    span = document.meta.get("evaluation_span")
+    if turns is None and span is None:
+        return None
+    return Bounds(None if turns is None else frozenset(turns), None if span is None else (span[0], span[1]))
+
+
+def within_bounds(document: Document) -> Document:
+    """The document without gold outside of what was annotated."""
+    bounds = bounds_of(document)
+    if bounds is None:
+        return document
+    lacks_offsets = document.meta.get("lacks") == "offsets"
+    items = gold_items(document)
+    kept = [one.link for one in items if bounds.hold(one.unit, one.start, one.end, lacks_offsets=lacks_offsets)]
+    return document if len(kept) == len(items) else msgspec.structs.replace(document, gold=tuple(kept))

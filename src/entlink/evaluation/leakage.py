@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from entlink.documents import Document, Entity, Record
 from entlink.evaluation.items import gold_items
+from entlink.kb.folding import fold
 
 PASSAGE = 12
-_WORD = re.compile(r"\w+")
 _SHOWN = 5
 
 
@@ -97,7 +96,8 @@ class _Index:
 
     def same_text(self, text: str) -> set[str]:
         """Test documents with the same words."""
-        return set(self._texts.get(_number(_words(text)), ()))
+        words = _words(text)
+        return set(self._texts.get(_number(words), ())) if words else set()
 
     def sharing(self, text: str) -> set[str]:
         """Test documents with a passage of the text."""
@@ -110,11 +110,8 @@ class _Index:
 
 
 def _words(text: str) -> list[str]:
-    """Words, folded; where a script has no spaces, its characters."""
-    found = []
-    for word in _WORD.findall(text.casefold()):
-        found += [word] if word.isascii() or len(word) < 12 else list(word)
-    return found
+    """Words, folded as names are; where a script has no spaces, its characters."""
+    return fold(text).tokens
 
 
 def _number(words: Sequence[str]) -> int:

@@ -9,12 +9,13 @@ from entlink.evaluation.conventions import Matching
 from entlink.evaluation.items import Gold, Predicted
 
 Edges = list[list[int]]
-_ARTICLE = re.compile(r"(?:the|an?)\s+", re.IGNORECASE)
+_ARTICLE = re.compile(r"(?:the|an?)\s+(?=\S)", re.IGNORECASE)
 
 
 def without_article(surface: str) -> str:
     """The surface without a leading article, unless nothing would be left."""
-    return _ARTICLE.sub("", surface, count=1) if _ARTICLE.match(surface) else surface
+    article = _ARTICLE.match(surface)
+    return surface[article.end() :] if article else surface
 
 
 def place_of(matching: Matching) -> Callable[[Gold | Predicted], Hashable]:

@@ -22,34 +22,36 @@ def mention_counts(gold: Sequence[Gold], predicted: Sequence[Predicted], matchin
 def link_counts(gold: Sequence[Gold], predicted: Sequence[Predicted], convention: Convention) -> Counts:
     """Entity linking (EL): place and entity."""
     gold, predicted = scored(gold, predicted, convention)
-    met = [
-        [number for number in choices if fits(gold[number], one)]
-        for one, choices in zip(predicted, edges(gold, predicted, convention.matching), strict=True)
+    return _counted(gold, predicted, right_edges(gold, predicted, edges(gold, predicted, convention.matching)))
+
+
+def right_edges(gold: Sequence[Gold], predicted: Sequence[Predicted], met: Edges) -> Edges:
+    """Of the gold whose place is met, that for which the answer is right."""
+    return [
+        [number for number in choices if fits(gold[number], one)] for one, choices in zip(predicted, met, strict=True)
     ]
-    return _counted(gold, predicted, met)
 
 
 def entity_counts(gold: Sequence[Gold], predicted: Sequence[Predicted], convention: Convention) -> Counts:
     """Entity disambiguation (ED): the set of entities of each document or turn, wherever they stand.
 
-    NIL is one more member of the set where the rule for NIL counts it.
+    NIL is one more member of the set where the rule for NIL counts it. Of alternatives, gold has those members that
+    fit the answers best.
     """
     gold, predicted = scored(gold, predicted, convention)
     answers = {(one.unit, one.entity) for one in predicted}
-    groups = {(one.unit, one.entities) for one in gold if not one.optional}
-    optional = {(one.unit, one.entities) for one in gold if one.optional} - groups
-    if not optional and all(len(entities) < 2 for _, entities in groups):
-        wanted = {(unit, entities[0] if entities else None) for unit, entities in groups}
-        return Counts(len(wanted & answers), len(answers), len(wanted))
-    return _set_counts(groups, optional, answers)
+    if any(one.optional or len(one.entities) > 1 for one in gold):
+        return _counts_with_alternatives(gold, answers)
+    wanted = {(one.unit, one.entities[0] if one.entities else None) for one in gold}
+    return Counts(len(wanted & answers), len(answers), len(wanted))
 
 
 def nil_counts(
     gold: Sequence[Gold], predicted: Sequence[Predicted], matching: Matching, *, typed: bool = False
 ) -> Counts:
     """NIL as a class of its own: NIL predicted where gold is NIL, if `typed` of the same type."""
-    nils = _distinct([one for one in gold if not one.entities], matching)
-    answers = _distinct([one for one in predicted if one.entity is None], matching)
+    nils = _distinct([one for one in gold if not one.entities], matching, with_type=typed)
+    answers = _distinct([one for one in predicted if one.entity is None], matching, with_type=typed)
     met = edges(nils, answers, matching)
     if typed:
         met = [
@@ -95,35 +97,48 @@ def _counted(gold: Sequence[Gold], predicted: Sequence[Predicted], met: Edges) -
     return Counts(len(pairs) - excused, len(predicted) - excused, len(gold) - sum(is_optional))
 
 
-def _set_counts(
-    groups: set[tuple[int, tuple[str, ...]]],
-    optional: set[tuple[int, tuple[str, ...]]],
-    answers: set[tuple[int, str | None]],
-) -> Counts:
-    """With alternatives an answer may satisfy one of several gold entries: as many as possible are satisfied."""
-    every = [*sorted(groups), *sorted(optional)]
+def _counts_with_alternatives(gold: Sequence[Gold], answers: set[tuple[int, str | None]]) -> Counts:
+    """As many answers as possible are paired off with a gold link each; what other gold they satisfy is no miss.
+
+    Of the gold that no answer satisfies, links with the same alternatives are one member of the set.
+    """
     given = sorted(answers, key=lambda answer: (answer[0], answer[1] or ""))
     met = [
         [
             number
-            for number, (own, entities) in enumerate(every)
-            if own == unit and (entity in entities if entities else entity is None)
+            for number, one in enumerate(gold)
+            if one.unit == unit and (entity in one.entities if one.entities else entity is None)
         ]
         for unit, entity in given
     ]
-    pairs = most_pairs(met, [number >= len(groups) for number in range(len(every))])
-    excused = sum(number >= len(groups) for number in pairs.values())
-    return Counts(len(pairs) - excused, len(given) - excused, len(groups))
+    pairs = most_pairs(met, [one.optional for one in gold])
+    excused = sum(gold[number].optional for number in pairs.values())
+    satisfied = {number for choices in met for number in choices}
+    lost = {
+        (one.unit, frozenset(one.entities))
+        for number, one in enumerate(gold)
+        if number not in satisfied and not one.optional
+    }
+    right = len(pairs) - excused
+    return Counts(right, len(given) - excused, right + len(lost))
 
 
-def _distinct(items: Sequence[Item], matching: Matching, *, with_entity: bool = False) -> Sequence[Item]:
+def distinct_answers(predicted: Sequence[Predicted], matching: Matching) -> Sequence[Predicted]:
+    """Matching by strings is of sets: an answer given twice in a turn is one."""
+    return _distinct(predicted, matching, with_entity=True)
+
+
+def _distinct(
+    items: Sequence[Item], matching: Matching, *, with_entity: bool = False, with_type: bool = False
+) -> Sequence[Item]:
     """Matching by strings is of sets: what is written twice in a turn counts once."""
     if not matching.is_of_strings:
         return items
     place = place_of(matching)
     first: dict[Hashable, Item] = {}
     for item in sorted(items, key=_is_optional):
-        first.setdefault((place(item), item[4]) if with_entity else place(item), item)
+        key = place(item), item[4] if with_entity else None, item.nil_type if with_type else None
+        first.setdefault(key, item)
     return list(first.values())
 
 

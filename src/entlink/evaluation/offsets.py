@@ -19,7 +19,7 @@ def check_offsets(gold: Document, predicted: Document) -> None:
     text = predicted.text
     for link in predicted.links:
         span, surface = link.mention.span, link.mention.text
-        if text[span.start : span.end] == surface and span.start < span.end:
+        if text[span.start : span.end] == surface and 0 <= span.start < span.end:
             continue
         unit = guess_unit(text, span.start, span.end, surface)
         if unit is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import fsum
 from typing import NamedTuple
 
 from entlink.documents import Candidate, GoldLink, Link, Record
@@ -51,9 +52,12 @@ def outcome(gold: GoldLink, answer: Link | None, evidence: str | None = None) ->
     if answer is None:
         return Outcome(gold.is_nil, False, False, None, None)
     candidates = answer.candidates
-    rank = rank_of(gold, candidates) if candidates else None
+    is_right, rank = fits(gold, answer), rank_of(gold, candidates)
+    if rank is None and is_right and not gold.is_nil:
+        rank = 1  # an answer that is not among its candidates, or has none, is the first of them
+        return Outcome(False, False, True, rank, rank)
     own = rank if evidence is None or rank is None else rank_of(gold, _by_evidence(candidates, evidence))
-    return Outcome(gold.is_nil, answer.is_nil, fits(gold, answer), rank, own)
+    return Outcome(gold.is_nil, answer.is_nil, is_right, rank, own)
 
 
 def rank_of(gold: GoldLink, candidates: Sequence[Candidate]) -> int | None:
@@ -121,4 +125,4 @@ def _is_within(rank: int | None, k: int) -> bool:
 
 def _share(outcomes: Outcomes, part: Callable[[Outcome], float]) -> float:
     total = sum(outcomes.values())
-    return sum(part(one) * times for one, times in outcomes.items()) / total if total else 0.0
+    return fsum(part(one) * times for one, times in outcomes.items()) / total if total else 0.0

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from entlink.documents import Record
-from entlink.errors import MissingExtraError
+from entlink.errors import InputError, MissingExtraError
 from entlink.evaluation.tally import Column
 
 if TYPE_CHECKING:
@@ -60,32 +60,49 @@ def require_numpy() -> Any:
     return numpy
 
 
+def _checked(rounds: int, level: float, documents: int) -> Any:
+    """numpy, if there is something to draw, and a way to draw it."""
+    if rounds < 1 or not 0.0 < level < 1.0:
+        raise InputError(f"intervals need a round or more, and a level between 0 and 1, not {rounds} and {level}")
+    if not documents:
+        raise InputError("there are no documents to draw intervals over")
+    return require_numpy()
+
+
 def intervals(column: Column, *, rounds: int = 1000, seed: int = 0, level: float = 0.95) -> Intervals:
     """Percentile bootstrap intervals of micro scores."""
-    np = require_numpy()
+    np = _checked(rounds, level, len(column))
     rows, counts = _distinct(np, *column.rows())
-    parts = [_scores(np, weights @ rows) for weights in _draws(np, counts, rounds, np.random.default_rng(seed))]
+    parts = [
+        _scores(np, weights @ rows, of_nothing=np.nan)
+        for weights in _draws(np, counts, rounds, np.random.default_rng(seed))
+    ]
     return _intervals(np, np.concatenate(parts), level)
 
 
 def macro_intervals(
-    column: Column, groups: Sequence[str], *, rounds: int = 1000, seed: int = 0, level: float = 0.95
+    column: Column, groups: Sequence[str | None] | None, *, rounds: int = 1000, seed: int = 0, level: float = 0.95
 ) -> Intervals:
-    """The same of macro scores over groups; a group that a resample misses is left out of its mean."""
-    np = require_numpy()
-    names, places = np.unique(np.asarray(groups), return_inverse=True)
-    if len(names) == len(groups):
+    """The same of macro scores: over documents, or over groups, of which a document may have none (None).
+
+    A group that a resample misses is left out of its mean.
+    """
+    np = _checked(rounds, level, len(column))
+    if groups is None:
         return _document_intervals(np, column, rounds, seed, level)
+    names, places = np.unique(np.asarray([group or "" for group in groups]), return_inverse=True)
+    grouped = [number for number, name in enumerate(names) if name]
     rows, counts = _distinct(np, places, *column.rows())
     owners, values = rows[:, 0], rows[:, 1:]
     parts = []
     for weights in _draws(np, counts, rounds, np.random.default_rng(seed)):
         scores = np.full((len(weights), len(names), 3), np.nan)
-        for group in range(len(names)):
+        for group in grouped:
             own = weights[:, owners == group]
             is_drawn = own.sum(axis=1) > 0
             scores[is_drawn, group] = _scores(np, own[is_drawn] @ values[owners == group])
-        parts.append(np.nanmean(scores, axis=1))
+        is_grouped = ~np.isnan(scores[:, :, 0]).all(axis=1)  # not where only documents of no group were drawn
+        parts.append(np.nanmean(scores[is_grouped], axis=1))
     return _intervals(np, np.concatenate(parts), level)
 
 
@@ -104,7 +121,7 @@ def differences(
 
     In the test the two runs' answers are swapped document by document at random.
     """
-    np = require_numpy()
+    np = _checked(rounds, level, len(a))
     rows, counts = _distinct(np, *a.rows(), *b.rows())
     totals = counts @ rows
     seen = _scores(np, totals[3:]) - _scores(np, totals[:3])
@@ -161,11 +178,14 @@ def _swaps(np: Any, counts: Integers, rounds: int, generator: Any) -> list[Integ
     return [generator.binomial(counts, 0.5, size=(size, len(counts))) for size in _chunks(counts, rounds)]
 
 
-def _scores(np: Any, sums: Any) -> Floats:
-    """Precision, recall and F1 of rows of (correct, predicted, gold), by the rules of `Counts`."""
+def _scores(np: Any, sums: Any, *, of_nothing: float = 1.0) -> Floats:
+    """Precision, recall and F1 of rows of (correct, predicted, gold), by the rules of `Counts`.
+
+    `of_nothing` is the score where nothing was asked or answered: in a resample that draws nothing of a slice, none.
+    """
     sums = np.asarray(sums, dtype=np.float64)
     correct, predicted, gold = sums[..., 0], sums[..., 1], sums[..., 2]
-    nothing = (predicted + gold == 0).astype(np.float64)
+    nothing = np.where(predicted + gold == 0, of_nothing, 0.0)
     scores = [
         np.divide(part, whole, out=np.array(nothing), where=whole > 0)
         for part, whole in ((correct, predicted), (correct, gold), (2 * correct, predicted + gold))
@@ -176,6 +196,8 @@ def _scores(np: Any, sums: Any) -> Floats:
 
 def _bounds(np: Any, scores: Floats, level: float) -> list[Interval]:
     edge = 100 * (1 - level) / 2
+    drawn = ~np.isnan(scores).any(axis=1)
+    scores = scores[drawn] if drawn.any() else np.ones((1, 3))
     low, high = np.percentile(scores, [edge, 100 - edge], axis=0)
     return [Interval(float(low[place]), float(high[place]), level) for place in range(3)]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -10,9 +10,10 @@ import msgspec
 
 from entlink.documents import Document, Record
 from entlink.errors import InputError
-from entlink.evaluation.aligning import Aligned, Missing, Pair
+from entlink.evaluation.aligning import Aligned, Missing
 from entlink.evaluation.conventions import Convention, Matching, NilRule
 from entlink.evaluation.identities import Identities
+from entlink.evaluation.items import surface_of
 from entlink.evaluation.leakage import Leakage, leakage
 from entlink.evaluation.results import Evaluation
 from entlink.evaluation.scorer import Scorer, ScorerOptions
@@ -68,8 +69,10 @@ def evaluate(
     seen = None if training is None else Training(training(), identities)
     if options.without:
         gold = (_less(document, options.without) for document in gold)
+    first_gold, gold = _first(gold)
+    first_predicted, predictions = _first(predictions)
+    matching, chosen = _matching_of(first_gold, first_predicted, options.matching)
     aligned = Aligned(gold, predictions, missing=options.missing)
-    pairs, matching, chosen = _matching_of(iter(aligned), options.matching)
     scorer = Scorer(
         ScorerOptions(
             Convention(matching, options.nil),
@@ -83,16 +86,16 @@ def evaluate(
         identities,
     )
     kept: list[Document] = []
-    for number, pair in enumerate(pairs, 1):
+    for number, pair in enumerate(aligned, 1):
         scorer.add(pair)
         if training is not None:
-            kept.append(msgspec.structs.replace(pair.gold, links=()))
+            kept.append(identities.gold(pair.gold) if identities else pair.gold)
         if progress is not None and number % 50 == 0:
             progress("scoring", number, 0)
     mentions = scorer.tally.columns.get("md")
     if mentions is None or not mentions.total().gold:
         raise InputError(_NOTHING_TO_SCORE)
-    leaks = None if training is None else _leaks(kept, training, kb, progress)
+    leaks = None if training is None else _leaks(kept, training(), kb, identities, progress)
     return summarise(
         scorer,
         name=name,
@@ -109,37 +112,55 @@ def _less(document: Document, fields: Sequence[str]) -> Document:
     return msgspec.structs.replace(document, gold=kept)
 
 
-def _matching_of(pairs: Iterator[Pair], wanted: Matching | None) -> tuple[Iterator[Pair], Matching, str]:
-    """The rule of matching, and why if it was not asked for: the first pair tells whether there are offsets."""
-    first = next(pairs, None)
-    if first is None:
-        return pairs, wanted or Matching.STRICT, ""
-    pairs = chain([first], pairs)
-    lacking = [
-        role
-        for role, document in (("gold", first.gold), ("the predictions", first.predicted))
-        if document.meta.get("lacks") == "offsets"
-    ]
-    if not lacking:
-        return pairs, wanted or Matching.STRICT, ""
+def _first(documents: Iterable[Document]) -> tuple[Document | None, Iterable[Document]]:
+    """The first of them, and all of them still."""
+    coming = iter(documents)
+    first = next(coming, None)
+    return first, coming if first is None else chain([first], coming)
+
+
+def _matching_of(gold: Document | None, predicted: Document | None, wanted: Matching | None) -> tuple[Matching, str]:
+    """The rule of matching, and why if it was not asked for: the first of each side tells what its format lacks."""
+    sides = (("gold", gold), ("the predictions", predicted))
+    lacking = {
+        kind: " and ".join(role for role, document in sides if document and document.meta.get("lacks") == kind)
+        for kind in ("offsets", "text")
+    }
+    if (
+        lacking["text"]
+        and (lacking["offsets"] or (wanted and wanted.is_of_strings))
+        and _has_no_strings(gold, predicted)
+    ):
+        raise InputError(f"{lacking['text']} have no texts, so that mentions cannot be compared as strings")
+    if not lacking["offsets"]:
+        return wanted or Matching.STRICT, ""
     if wanted is None:
-        return pairs, Matching.STRING, f"by strings, since {' and '.join(lacking)} have no offsets"
+        return Matching.STRING, f"by strings, since {lacking['offsets']} have no offsets"
     if not wanted.is_of_strings:
         raise InputError(
-            f"{' and '.join(lacking)} have no offsets, so that {wanted} matching cannot be. Use --match string"
+            f"{lacking['offsets']} have no offsets, so that {wanted} matching cannot be. Use --match string"
         )
-    return pairs, wanted, ""
+    return wanted, ""
+
+
+def _has_no_strings(gold: Document | None, predicted: Document | None) -> bool:
+    """Whether a side without a text does not bring its mentions as written, either."""
+    surfaces = [surface_of(gold, link) for link in gold.gold] if gold and gold.meta.get("lacks") == "text" else []
+    if predicted and predicted.meta.get("lacks") == "text":
+        surfaces += [link.mention.text for link in predicted.links]
+    return "" in surfaces
 
 
 def _leaks(
     test: list[Document],
-    training: Callable[[], Iterable[Document]],
+    training: Iterable[Document],
     kb: KnowledgeBase | None,
+    identities: Identities | None,
     progress: Progress | None,
 ) -> Leakage:
     if progress is not None:
         progress("looking for leaks", 0, 0)
-    return leakage(test, training(), kb)
+    return leakage(test, map(identities.gold, training) if identities else training, kb)
 
 
 def _told(aligned: Aligned, missing: Missing) -> list[str]:

@@ -16,7 +16,7 @@ from entlink.evaluation.counts import Counts
 from entlink.evaluation.document_score import DocumentScore, general_score
 from entlink.evaluation.examples import Examples
 from entlink.evaluation.identities import Identities
-from entlink.evaluation.items import distinct_gold, gold_items, predicted_items
+from entlink.evaluation.items import distinct_gold, gold_items, predicted_items, within_bounds
 from entlink.evaluation.matching import place_of
 from entlink.evaluation.metrics import link_counts
 from entlink.evaluation.offsets import OffsetWatch
@@ -31,11 +31,13 @@ WRONG_ENTITY = "another entity than gold's"
 WRONG_BOUNDARIES = "it overlaps gold, with other boundaries"
 WRONG_PLACE = "there is no gold"
 WRONG_NIL = "NIL said"
+WRONG_AGAIN = "said again what is right once"
 
 
 # Without candidates there are few outcomes: they are made once.
+_RANKS = ((None, None), (1, 1))  # an answer without candidates is its own first one
 _PLAIN = {
-    (is_nil, says_nil, is_right): Outcome(is_nil, says_nil, is_right, None, None)
+    (is_nil, says_nil, is_right): Outcome(is_nil, says_nil, is_right, *_RANKS[is_right and not is_nil])
     for is_nil in (False, True)
     for says_nil in (False, True)
     for is_right in (False, True)
@@ -77,7 +79,7 @@ class Scorer:
         self.slice_documents: Counter[tuple[str, str]] = Counter()
         self.slice_candidates: Counter[tuple[str, str]] = Counter()
         self.typed_nil = self.blamed = self.outside = self.overlapping = 0
-        self.covered = self.with_candidates = 0
+        self.covered = self.with_candidates = self.spans = self.gold_spans = 0
         self.gold_entities: set[str] = set()
         self.uncovered_entities: set[str] = set()
         self.unknown_predicted: Counter[str] = Counter()
@@ -89,6 +91,7 @@ class Scorer:
         gold, predicted = pair
         if self.identities is not None:
             gold, predicted = self.identities.gold(gold), self.identities.links(predicted)
+        gold = within_bounds(gold)
         if self.options.convention.matching.is_of_strings:
             gold = distinct_gold(gold, place_of(self.options.convention.matching))
         how = self.options.convention, self.options.rules
@@ -101,8 +104,7 @@ class Scorer:
             if slicer.of_document is not None:
                 self._count_document_slice(slicer.name, slicer.of_document(gold), score)
             elif slicer.of_gold is not None and gold.gold and (labels := slicer.of_gold(gold)) is not None:
-                required = labels if score.is_plain else _of_required(labels, gold)
-                self._count_gold_slice(slicer.name, required, gold, score)
+                self._count_gold_slice(slicer.name, self._of_counted(slicer, labels, gold, score), gold, score)
         if self.identities is not None:
             self._count_coverage(gold, predicted, self.identities)
 
@@ -113,6 +115,8 @@ class Scorer:
         for name, counts in score.counts.items():
             self.tally.add(name, counts)
         self.outside += score.outside
+        self.spans += len(score.predicted)
+        self.gold_spans += len(document.gold)
 
     def _watch(self, gold: Document, predicted: Document) -> None:
         ours, theirs = self.watches
@@ -143,13 +147,13 @@ class Scorer:
 
     def _blame(self, document: Document, score: DocumentScore) -> None:
         """Why each gold link that counts was lost, and why each answer that counts is wrong."""
-        counts_nil = self.options.convention.nil is NilRule.REQUIRED
         by_strings = self.options.convention.matching.is_of_strings
         around = Surroundings(document, score, by_strings=by_strings)
-        self.overlapping += around.gold.overlapping()
+        if not by_strings:
+            self.overlapping += around.gold.overlapping()
         lost = [not is_right for is_right in score.right]
         if not score.is_plain:
-            counted = [not gold.optional and bool(gold.entities or counts_nil) for gold in document.gold]
+            counted = self._counted(document)
             lost = [is_lost and counts for is_lost, counts in zip(lost, counted, strict=True)]
             self.blamed += counted.count(True)
         else:
@@ -171,6 +175,7 @@ class Scorer:
             (WRONG_ENTITY, score.confused),
             (WRONG_ON_NIL, len(score.on_nil)),
             (WRONG_NIL, score.nil),
+            (WRONG_AGAIN, score.repeated),
             (WRONG_BOUNDARIES, sum(near)),
             (WRONG_PLACE, len(near) - sum(near)),
         ):
@@ -180,6 +185,21 @@ class Scorer:
             self.examples.offer(f"wrong: {WRONG_ON_NIL}", "nil", document, None, score.on_nil[0])
         if not all(near):
             self.examples.offer(f"wrong: {WRONG_PLACE}", "detection", document, None, score.astray[near.index(False)])
+
+    def _counted(self, document: Document) -> list[bool]:
+        """Which gold EL asks for: no optional one, and NIL only where the rule wants it."""
+        counts_nil = self.options.convention.nil is NilRule.REQUIRED
+        return [not gold.optional and bool(gold.entities or counts_nil) for gold in document.gold]
+
+    def _of_counted(
+        self, slicer: Slicer, labels: Sequence[Sequence[str]], document: Document, score: DocumentScore
+    ) -> Sequence[Sequence[str]]:
+        """Gold that EL does not ask for is in no slice, but for NIL in the slice that tells it apart."""
+        if score.is_plain:
+            return labels
+        if slicer.name == "kb":
+            return [() if gold.optional else own for own, gold in zip(labels, document.gold, strict=True)]
+        return [own if counts else () for own, counts in zip(labels, self._counted(document), strict=True)]
 
     def _count_document_slice(self, name: str, labels: Sequence[str], score: DocumentScore) -> None:
         for label in labels:
@@ -209,11 +229,12 @@ class Scorer:
     ) -> Iterable[tuple[tuple[Sequence[str], bool, bool, bool], int]]:
         """Most links of a document are alike in label and fate: what is alike comes once, with how often it is."""
         if not self.with_candidates and labels.count(labels[0]) == len(labels):
-            right, missed = score.right.count(True), score.answers.count(None)
+            right, missed = score.right.count(True), score.placed.count(False)
             fates = ((True, True, right), (False, True, len(labels) - missed - right), (False, False, missed))
             return [((labels[0], is_right, is_placed, False), times) for is_right, is_placed, times in fates if times]
-        placed = [answer is not None for answer in score.answers]
-        return Counter(zip(labels, score.right, placed, self._has_candidate(document, score), strict=True)).items()
+        return Counter(
+            zip(labels, score.right, score.placed, self._has_candidate(document, score), strict=True)
+        ).items()
 
     def _has_candidate(self, document: Document, score: DocumentScore) -> Iterable[bool]:
         if not self.with_candidates:
@@ -241,8 +262,3 @@ class Scorer:
         rest = msgspec.structs.replace(document, gold=tuple(known))
         rule = Convention(self.options.convention.matching, NilRule.DROPPED)
         self.tally.add("el_covered", link_counts(gold_items(rest), predicted_items(predicted, rest), rule))
-
-
-def _of_required(labels: Sequence[Sequence[str]], document: Document) -> Sequence[Sequence[str]]:
-    """Optional gold is in no slice."""
-    return [() if gold.optional else own for own, gold in zip(labels, document.gold, strict=True)]

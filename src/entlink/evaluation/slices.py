@@ -69,7 +69,7 @@ def slicers(
     if wanted is None:
         return list(able.values())
     found = []
-    for name in wanted:
+    for name in dict.fromkeys(wanted):
         if name in able:
             found.append(able[name])
         elif name.startswith(("meta:", "gold:")) and name[5:]:
@@ -83,7 +83,8 @@ def _unknown(name: str, able: dict[str, Slicer]) -> str:
     needs = {"popular": "--kb", "title": "--kb", "overlap": "--kb", "seen": "--train"}
     if name in needs:
         return f"the slice {name!r} needs {needs[name]}"
-    return f"there is no slice {name!r}. Choose among {', '.join([*able, *needs])}, meta:FIELD, gold:FIELD"
+    names = ", ".join(dict.fromkeys([*able, *needs]))
+    return f"there is no slice {name!r}. Choose among {names}, meta:FIELD, gold:FIELD"
 
 
 def _able(identities: Identities | None, names: Names | None, training: Training | None) -> dict[str, Slicer]:
@@ -123,7 +124,7 @@ def _field(meta: Mapping[str, Any], field: str) -> Labels:
     value = meta.get(field)
     if value is None:
         return ()
-    return tuple(map(str, value)) if isinstance(value, list | tuple) else (str(value),)
+    return tuple(dict.fromkeys(map(str, value))) if isinstance(value, list | tuple) else (str(value),)
 
 
 def _kb_labels(document: Document, identities: Identities | None) -> Sequence[Labels]:
@@ -151,9 +152,9 @@ def _types(gold: GoldLink, identities: Identities | None) -> Labels:
     """The annotator's types, a bar between them, else those that the knowledge base gives the entity."""
     own = gold.meta.get("type") or gold.nil_type
     if own:
-        return tuple(str(own).split("|"))
+        return tuple(dict.fromkeys(str(own).split("|")))
     entity = identities.entity(gold.entities[0]) if identities and gold.entities else None
-    return entity.types if entity else ()
+    return tuple(dict.fromkeys(entity.types)) if entity else ()
 
 
 def _title(gold: GoldLink, identities: Identities | None) -> str | None:

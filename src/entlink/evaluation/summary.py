@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from entlink.documents import Record
-from entlink.errors import MissingExtraError
+from entlink.errors import ConfigError, MissingExtraError
 from entlink.evaluation import ranking
 from entlink.evaluation.blame import STAGE_OF, ceilings
 from entlink.evaluation.conventions import Convention, NilRule
@@ -52,9 +52,9 @@ class Summariser:
         self._scorer, self._tally, self._resampling = scorer, scorer.tally, resampling
         self.notes: list[str] = []
         self._has_intervals = resampling.rounds > 0 and self._can_draw()
-        labels = scorer.groups
-        self.over = scorer.options.macro_by or ("domain" if any(labels) else "document")
-        self.groups = scorer.tally.documents if self.over == "document" else [label or "(none)" for label in labels]
+        self.over = scorer.options.macro_by or ("domain" if any(scorer.groups) else "document")
+        self.groups = None if self.over == "document" else scorer.groups
+        self._check_groups()
 
     def _can_draw(self) -> bool:
         try:
@@ -64,12 +64,22 @@ class Summariser:
             return False
         return True
 
+    def _check_groups(self) -> None:
+        """Documents without the field are in no group, and so not in macro scores."""
+        if self.groups is None:
+            return
+        without = self.groups.count(None)
+        if without == len(self.groups):
+            raise ConfigError(f"no document has the field {self.over!r} in its meta, to take macro scores over")
+        if without:
+            self.notes.append(f"documents without the field {self.over!r}: {without}; they are not in macro scores")
+
     def task(self, name: str) -> Task:
         """A task, micro and macro."""
         column = self._tally.columns[name]
-        groups = self._tally.grouped(name, self.groups)
+        groups = column if self.groups is None else self._tally.grouped(name, self.groups).values()
         drawn = self._macro_intervals(column) if self._has_intervals else None
-        means = Macro(*macro(groups.values()), self.over, len(groups), drawn)
+        means = Macro(*macro(groups), self.over, len(groups), drawn)
         return Task(self._convention(name), self.micro(name), means)
 
     def _convention(self, name: str) -> str:
@@ -174,9 +184,9 @@ class Summariser:
 
     def saliency(self) -> Saliency:
         """Predicted spans a document against gold."""
-        total, documents = self._tally.columns["md"].total(), max(1, len(self._tally.documents))
-        ratio = total.predicted / total.gold if total.gold else None
-        return Saliency(total.gold / documents, total.predicted / documents, ratio, self._scorer.outside)
+        scorer, documents = self._scorer, max(1, len(self._tally.documents))
+        ratio = scorer.spans / scorer.gold_spans if scorer.gold_spans else None
+        return Saliency(scorer.gold_spans / documents, scorer.spans / documents, ratio, scorer.outside)
 
     def coverage(self, kb: str) -> Coverage | None:
         """How much of the gold a knowledge base knows."""
@@ -258,7 +268,7 @@ def summarise(
         settings={"seed": resampling.seed, "rounds": resampling.rounds, "level": resampling.level},
         per_document=PerDocument(
             tally.documents,
-            list(make.groups) if make.over != "document" else [],
+            [] if make.groups is None else [group or "" for group in make.groups],
             {task: tuple(map(list, tally.columns[task].rows())) for task in TASKS},  # type: ignore[misc]
         ),
     )

@@ -7,16 +7,16 @@ from collections.abc import Iterable
 from functools import cached_property
 from itertools import accumulate, islice
 from operator import lt
+from typing import Any
 
 from entlink.documents import Document, GoldLink, Link
-from entlink.evaluation.document_score import DocumentScore, Place
-from entlink.evaluation.items import surface_of
+from entlink.evaluation.document_score import DocumentScore
 
 
 class Places:
     """Spans by start, with the furthest end so far: an overlap is found without a look at all of them."""
 
-    def __init__(self, places: Iterable[Place]) -> None:
+    def __init__(self, places: Iterable[tuple[Any, Any]]) -> None:
         ordered = sorted(places)
         self._starts = [start for start, _ in ordered]
         ends = [end for _, end in ordered]
@@ -35,29 +35,42 @@ class Places:
 
 
 class Surroundings:
-    """The gold and the answers of a document, asked by overlap of spans; by strings, whether one holds the other."""
+    """The gold and the answers of a document, asked by overlap of spans.
+
+    By strings, whether one holds the words of the other, in the same turn.
+    """
 
     def __init__(self, document: Document, score: DocumentScore, *, by_strings: bool) -> None:
         self._document, self._score, self._by_strings = document, score, by_strings
-        self.gold = Places(score.gold_places)
 
     def has_answer(self, gold: GoldLink) -> bool:
         """Whether an answer is about a part of the gold mention, or of more than it."""
-        if self._by_strings:
-            surface = surface_of(self._document, gold)
-            return any(_holds(surface, link.mention.text) for link in self._score.predicted)
-        return self._answered.meet(gold.span.start, gold.span.end)
+        if not self._by_strings:
+            return self._answered.meet(gold.span.start, gold.span.end)
+        own = next(
+            place for link, place in zip(self._document.gold, self._score.gold_places, strict=True) if link is gold
+        )
+        return any(_holds(own, other) for other in self._score.places)
 
-    def has_gold(self, link: Link) -> bool:
+    def has_gold(self, answer: Link) -> bool:
         """Whether gold is about a part of the answer, or of more than it."""
-        if self._by_strings:
-            return any(_holds(surface_of(self._document, gold), link.mention.text) for gold in self._document.gold)
-        return self.gold.meet(link.mention.span.start, link.mention.span.end)
+        if not self._by_strings:
+            return self.gold.meet(answer.mention.span.start, answer.mention.span.end)
+        own = next(
+            place for link, place in zip(self._score.predicted, self._score.places, strict=True) if link is answer
+        )
+        return any(_holds(own, other) for other in self._score.gold_places)
+
+    @cached_property
+    def gold(self) -> Places:
+        return Places(self._score.gold_places)
 
     @cached_property
     def _answered(self) -> Places:
         return Places(self._score.places)
 
 
-def _holds(one: str, other: str) -> bool:
-    return one in other or other in one
+def _holds(one: tuple[Any, Any], other: tuple[Any, Any]) -> bool:
+    """Of two places of strings: whether they are of one turn, and one's words stand in the other."""
+    ours, theirs = (f" {' '.join(surface.split())} " for _, surface in (one, other))
+    return bool(one[0] == other[0]) and (ours in theirs or theirs in ours)

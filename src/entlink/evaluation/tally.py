@@ -69,13 +69,15 @@ class Tally:
         for column in self.columns.values():
             column.pad(len(self.documents))
 
-    def grouped(self, name: str, groups: Sequence[str]) -> dict[str, Counts]:
-        """A column added up by group; `groups` names each document's."""
+    def grouped(self, name: str, groups: Sequence[str | None]) -> dict[str, Counts]:
+        """A column added up by group; `groups` names each document's, or None where it is in none."""
         found: dict[str, list[int]] = {}
         column = self.columns[name]
         for group, correct, predicted, gold in zip(
             groups, column.correct, column.predicted, column.gold, strict=True
         ):
+            if group is None:
+                continue
             sums = found.setdefault(group, [0, 0, 0])
             sums[0] += correct
             sums[1] += predicted

@@ -10,8 +10,10 @@ from collections.abc import Mapping, Sequence
 from entlink.documents import Document, GoldLink, Link
 from entlink.evaluation.conventions import Convention, Matching, NilRule
 from entlink.evaluation.counts import Counts
-from entlink.evaluation.document_score import DocumentScore, Place
+from entlink.evaluation.document_score import DocumentScore
+from entlink.evaluation.items import bounds_of
 
+Place = tuple[int, int]
 _NOTHING = Counts(0, 0, 0)
 
 
@@ -19,7 +21,7 @@ def usual_score(
     gold: Document, predicted: Document, convention: Convention, rules: Sequence[NilRule] = ()
 ) -> DocumentScore | None:
     """The score of a usual document; None for any other."""
-    if convention.matching is not Matching.STRICT or gold.turns or "evaluation_span" in gold.meta:
+    if convention.matching is not Matching.STRICT or gold.turns or bounds_of(gold) is not None:
         return None
     wanted = {(span.start, span.end): link for link in gold.gold for span in [link.span]}
     given = {(span.start, span.end): link for link in predicted.links for span in [link.mention.span]}
@@ -44,7 +46,8 @@ def usual_score(
             counts |= {f"ed:{rule}": ed, f"el:{rule}": el}
     astray = [link for place, link in given.items() if place not in wanted]
     confused = md.correct - el.correct
-    return DocumentScore(counts, answers, right, predicted.links, wanted, given, True, confused, astray=astray)
+    placed = [answer is not None for answer in answers]
+    return DocumentScore(counts, answers, right, placed, predicted.links, wanted, given, True, confused, (), astray)
 
 
 class _WithNil:
@@ -122,6 +125,7 @@ def _score_with_nil(
         counts,
         answers,
         nil.right,
+        [answer is not None for answer in answers],
         predicted,
         wanted,
         given,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from math import isnan
+from operator import attrgetter
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -13,6 +15,7 @@ from entlink.evaluation.offsets import check_offsets
 
 Missing = Literal["stop", "empty", "skip"]
 _SHOWN = 3
+_SCORE = attrgetter("score")
 
 
 class Pair(NamedTuple):
@@ -111,10 +114,10 @@ def _checked(pair: Pair) -> Pair:
     gold, predicted = pair
     if "lacks" not in gold.meta and "lacks" not in predicted.meta and gold.text != predicted.text:
         raise InputError(_differs(gold, predicted))
-    for link in predicted.links:
-        if link.score != link.score:  # as only NaN does
-            problem = f"the score of {link.mention.text!r} is not a number (NaN)"
-            raise InputError(f"document {gold.id!r}: {problem}. Write a number, or leave it out")
+    if any(map(isnan, map(_SCORE, predicted.links))):
+        name = next(link.mention.text for link in predicted.links if isnan(link.score))
+        problem = f"the score of {name!r} is not a number (NaN)"
+        raise InputError(f"document {gold.id!r}: {problem}. Write a number, or leave it out")
     check_offsets(gold, predicted)
     return pair
 

@@ -31,6 +31,9 @@ class Counts(NamedTuple):
         return Scores(self.precision, self.recall, self.f1)
 
 
+NOTHING = Counts(0, 0, 0)
+
+
 class Scores(NamedTuple):
     """Three shares from 0 to 1."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from entlink.documents import Document, Link
@@ -19,6 +19,7 @@ from entlink.evaluation.metrics import (
     right_edges,
     scored,
 )
+from entlink.evaluation.ranking import Outcome
 
 Place = tuple[int, int] | tuple[int, str]
 
@@ -26,21 +27,25 @@ Place = tuple[int, int] | tuple[int, str]
 class DocumentScore(NamedTuple):
     """What was counted: `answers` and `right` go with the document's gold, one each.
 
-    `placed` says of each gold link whether its mention was found. Of the answers that count and are not right,
-    `confused` is how many have another entity than the gold at their place, `on_nil` are those where gold is NIL,
-    `astray` those where no gold is, `nil` is how many say NIL, and `repeated` how many say again what is right.
-    `outside` is how many predictions stand where nothing was annotated. `gold_places` and `places` are where gold and
-    predictions stand, with strings as turn and mention. `is_plain` says that no gold is NIL or optional.
+    `placed` says of each gold link whether its mention was found; None: whether it has an answer. Of the answers that
+    count and are not right, `confused` is how many have another entity than the gold at their place, `on_nil` are
+    those where gold is NIL, `astray` those where no gold is, `nil` is how many say NIL, and `repeated` how many say
+    again what is right. `outside` is how many predictions stand where nothing was annotated. `gold_places` and
+    `places` are where gold and predictions stand, with strings as turn and mention. `is_plain` says that no gold is
+    NIL or optional, `has_details` that some gold has meta or a type. `fates` has outcomes, counted already, as they
+    are without candidates.
     """
 
     counts: dict[str, Counts]
     answers: list[Link | None]
     right: list[bool]
-    placed: list[bool]
+    placed: list[bool] | None
     predicted: Sequence[Link]
     gold_places: Collection[Place]
     places: Collection[Place]
     is_plain: bool
+    has_details: bool
+    fates: Mapping[Outcome, int] | None
     confused: int = 0
     on_nil: Sequence[Link] = ()
     astray: Sequence[Link] = ()
@@ -70,6 +75,8 @@ def general_score(
         [place(one) for one in gold],
         [place(one) for one in predicted],
         all(one.entities and not one.optional for one in gold),
+        any(one.link.meta or one.nil_type for one in gold),
+        None,
         *wrong,
         outside=len(predicted_document.links) - len(given),
     )

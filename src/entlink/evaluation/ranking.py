@@ -27,6 +27,10 @@ class Outcome(NamedTuple):
 
 
 Outcomes = Mapping[Outcome, int]
+# Those there are without candidates: a right answer is its own first one, and nothing said is as good as a wrong one.
+RIGHT, WRONG = Outcome(False, False, True, 1, 1), Outcome(False, False, False, None, None)
+RIGHT_NIL, WRONG_NIL = Outcome(True, True, True, None, None), Outcome(True, False, False, None, None)
+SAID_NIL = Outcome(False, True, False, None, None)
 
 
 class BlinkColumns(Record, frozen=True):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import compress, repeat
+from itertools import repeat
+from operator import attrgetter
 
 import msgspec
 
@@ -12,7 +13,7 @@ from entlink.documents import Document, GoldLink, Link, Record
 from entlink.evaluation.aligning import Pair
 from entlink.evaluation.blame import STAGE_OF, cause_of
 from entlink.evaluation.conventions import Convention, NilRule
-from entlink.evaluation.counts import Counts
+from entlink.evaluation.counts import NOTHING, Counts
 from entlink.evaluation.document_score import DocumentScore, general_score
 from entlink.evaluation.examples import Examples
 from entlink.evaluation.identities import Identities
@@ -34,15 +35,7 @@ WRONG_NIL = "NIL said"
 WRONG_AGAIN = "said again what is right once"
 
 
-# Without candidates there are few outcomes: they are made once.
-_RANKS = ((None, None), (1, 1))  # an answer without candidates is its own first one
-_PLAIN = {
-    (is_nil, says_nil, is_right): Outcome(is_nil, says_nil, is_right, *_RANKS[is_right and not is_nil])
-    for is_nil in (False, True)
-    for says_nil in (False, True)
-    for is_right in (False, True)
-}
-_MISSED = (_PLAIN[False, False, False], _PLAIN[True, False, False])
+_CANDIDATES = attrgetter("candidates")
 
 
 class ScorerOptions(Record, frozen=True):
@@ -103,6 +96,8 @@ class Scorer:
         for slicer in self.slicers:
             if slicer.of_document is not None:
                 self._count_document_slice(slicer.name, slicer.of_document(gold), score)
+            elif slicer.needs_details and not score.has_details:
+                continue
             elif slicer.of_gold is not None and gold.gold and (labels := slicer.of_gold(gold)) is not None:
                 self._count_gold_slice(slicer.name, self._of_counted(slicer, labels, gold, score), gold, score)
         if self.identities is not None:
@@ -113,7 +108,8 @@ class Scorer:
         self.tally.begin(document.id)
         self.groups.append(None if value is None else str(value))
         for name, counts in score.counts.items():
-            self.tally.add(name, counts)
+            if counts is not NOTHING:
+                self.tally.add(name, counts)
         self.outside += score.outside
         self.spans += len(score.predicted)
         self.gold_spans += len(document.gold)
@@ -127,17 +123,17 @@ class Scorer:
 
     def _count_outcomes(self, document: Document, score: DocumentScore) -> None:
         """What became of each gold link that must be found."""
-        found = [
-            _MISSED[not gold.entities]
-            if answer is None
-            else _PLAIN[not gold.entities, answer.entity is None, is_right]
-            if not answer.candidates
-            else outcome(gold, answer, self.options.evidence)
-            for gold, answer, is_right in zip(document.gold, score.answers, score.right, strict=True)
-            if not gold.optional
-        ]
-        self.outcomes.update(found)
-        self.with_candidates += sum([bool(link.candidates) for link in score.predicted])
+        has_candidates = any(map(_CANDIDATES, score.predicted))
+        if score.fates is not None and not has_candidates:
+            for fate, times in score.fates.items():
+                self.outcomes[fate] += times
+        else:
+            self.outcomes.update(
+                outcome(gold, answer, self.options.evidence)
+                for gold, answer in zip(document.gold, score.answers, strict=True)
+                if not gold.optional
+            )
+        self.with_candidates += has_candidates
         if not score.is_plain:
             self.typed_nil += sum(
                 answer is not None and answer.entity is None and gold.nil_type == answer.nil_type
@@ -151,15 +147,14 @@ class Scorer:
         around = Surroundings(document, score, by_strings=by_strings)
         if not by_strings:
             self.overlapping += around.gold.overlapping()
-        lost = [not is_right for is_right in score.right]
+        links = zip(document.gold, score.answers, score.right, strict=True)
+        lost = [(gold, answer) for gold, answer, is_right in links if not is_right]
+        self.blamed += len(document.gold)
         if not score.is_plain:
-            counted = self._counted(document)
-            lost = [is_lost and counts for is_lost, counts in zip(lost, counted, strict=True)]
-            self.blamed += counted.count(True)
-        else:
-            self.blamed += len(lost)
+            self.blamed -= self._counted(document).count(False)
+            lost = [(gold, answer) for gold, answer in lost if self._is_counted(gold)]
         shown: dict[str, tuple[GoldLink, Link | None]] = {}
-        for gold, answer in compress(zip(document.gold, score.answers, strict=True), lost):
+        for gold, answer in lost:
             overlapped = answer is None and around.has_answer(gold)
             cause = cause_of(gold, answer, overlapped=overlapped, is_covered=is_covered(gold, self.identities))
             self.misses[cause] += 1
@@ -188,8 +183,10 @@ class Scorer:
 
     def _counted(self, document: Document) -> list[bool]:
         """Which gold EL asks for: no optional one, and NIL only where the rule wants it."""
-        counts_nil = self.options.convention.nil is NilRule.REQUIRED
-        return [not gold.optional and bool(gold.entities or counts_nil) for gold in document.gold]
+        return [self._is_counted(gold) for gold in document.gold]
+
+    def _is_counted(self, gold: GoldLink) -> bool:
+        return not gold.optional and (bool(gold.entities) or self.options.convention.nil is NilRule.REQUIRED)
 
     def _of_counted(
         self, slicer: Slicer, labels: Sequence[Sequence[str]], document: Document, score: DocumentScore
@@ -229,12 +226,13 @@ class Scorer:
     ) -> Iterable[tuple[tuple[Sequence[str], bool, bool, bool], int]]:
         """Most links of a document are alike in label and fate: what is alike comes once, with how often it is."""
         if not self.with_candidates and labels.count(labels[0]) == len(labels):
-            right, missed = score.right.count(True), score.placed.count(False)
+            missed = score.answers.count(None) if score.placed is None else score.placed.count(False)
+            right = score.right.count(True)
             fates = ((True, True, right), (False, True, len(labels) - missed - right), (False, False, missed))
             return [((labels[0], is_right, is_placed, False), times) for is_right, is_placed, times in fates if times]
-        return Counter(
-            zip(labels, score.right, score.placed, self._has_candidate(document, score), strict=True)
-        ).items()
+        placed = score.placed or [answer is not None for answer in score.answers]
+        has_candidate = self._has_candidate(document, score)
+        return Counter(zip(labels, score.right, placed, has_candidate, strict=True)).items()
 
     def _has_candidate(self, document: Document, score: DocumentScore) -> Iterable[bool]:
         if not self.with_candidates:

@@ -38,6 +38,7 @@ class Slicer(NamedTuple):
     name: str
     of_gold: Callable[[Document], Sequence[Labels] | None] | None = None
     of_document: Callable[[Document], Labels] | None = None
+    needs_details: bool = False  # it has labels only where some gold has meta or a type
 
 
 class Training:
@@ -96,10 +97,14 @@ def _able(identities: Identities | None, names: Names | None, training: Training
     if training is not None:
         found.append(Slicer("seen", partial(_by_surface, labels=partial(_seen_labels, training=training))))
     found += [
-        Slicer("overlap", lambda document: _all_overlap_labels(document, identities)),
+        Slicer(
+            "overlap",
+            partial(_by_surface, labels=partial(_overlap_labels, identities=identities)),
+            needs_details=identities is None,
+        ),
         Slicer("domain", of_document=lambda document: _field(document.meta, "domain")),
         Slicer("language", of_document=lambda document: (document.language,) if document.language else ()),
-        Slicer("type", lambda document: _type_labels(document, identities)),
+        Slicer("type", lambda document: _type_labels(document, identities), needs_details=identities is None),
     ]
     return {one.name: one for one in found}
 
@@ -108,7 +113,12 @@ def _of_field(name: str) -> Slicer:
     field = name[5:]
     if name.startswith("meta:"):
         return Slicer(name, of_document=lambda document: _field(document.meta, field))
-    return Slicer(name, lambda document: _if_any(_field(gold.meta, field) for gold in document.gold))
+    labels = partial(_gold_fields, field=field)
+    return Slicer(name, labels, needs_details=True)
+
+
+def _gold_fields(document: Document, field: str) -> Sequence[Labels] | None:
+    return _if_any(_field(gold.meta, field) for gold in document.gold)
 
 
 def _if_any(labels: Iterable[Labels]) -> Sequence[Labels] | None:
@@ -143,8 +153,6 @@ def is_covered(gold: GoldLink, identities: Identities | None) -> bool:
 
 
 def _type_labels(document: Document, identities: Identities | None) -> Sequence[Labels] | None:
-    if identities is None and not any(gold.meta or gold.nil_type for gold in document.gold):
-        return None  # the usual case, told without a call for each
     return _if_any(_types(gold, identities) for gold in document.gold)
 
 
@@ -171,12 +179,6 @@ def _title_labels(gold: GoldLink, surface: str, identities: Identities) -> Label
     if title is None:
         return ()
     return ("surface is the title" if _folded(title) == _folded(surface) else "surface is not the title",)
-
-
-def _all_overlap_labels(document: Document, identities: Identities | None) -> Sequence[Labels] | None:
-    if identities is None and not any(gold.meta for gold in document.gold):
-        return None  # the usual case, told without a call for each
-    return _by_surface(document, labels=partial(_overlap_labels, identities=identities))
 
 
 def _overlap_labels(gold: GoldLink, surface: str, identities: Identities | None) -> Labels:

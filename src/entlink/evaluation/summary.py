@@ -48,7 +48,7 @@ class Summariser:
     """Makes the parts of an evaluation from one scorer's counts."""
 
     def __init__(self, scorer: Scorer, resampling: Resampling) -> None:
-        scorer.tally.close()
+        scorer.tally.close(*TASKS, "nil", "nil_typed")
         self._scorer, self._tally, self._resampling = scorer, scorer.tally, resampling
         self.notes: list[str] = []
         self._has_intervals = resampling.rounds > 0 and self._can_draw()

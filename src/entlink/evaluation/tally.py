@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from entlink.evaluation.counts import Counts
@@ -49,7 +50,7 @@ class Tally:
 
     def __init__(self) -> None:
         self.documents: list[str] = []
-        self.columns: dict[str, Column] = {}
+        self.columns: defaultdict[str, Column] = defaultdict(Column)  # what was never counted is nothing
 
     def begin(self, document: str) -> None:
         """What is added from now on is of this document."""
@@ -57,15 +58,16 @@ class Tally:
 
     def add(self, name: str, counts: Counts) -> None:
         """Count something in the document at hand."""
-        column = self.columns.get(name)
-        if column is None:
-            column = self.columns[name] = Column()
+        column = self.columns[name]
         before = len(self.documents) - 1
         if len(column.gold) < before:
             column.pad(before)
         column.add(counts)
 
-    def close(self) -> None:
+    def close(self, *names: str) -> None:
+        """No more documents come; columns with these names are there from now on, if only of nothing."""
+        for name in names:
+            self.columns[name].pad(len(self.documents))
         for column in self.columns.values():
             column.pad(len(self.documents))
 

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 
 from entlink.documents import Document, GoldLink, Link
 from entlink.evaluation.conventions import Convention, Matching, NilRule
-from entlink.evaluation.counts import Counts
+from entlink.evaluation.counts import NOTHING, Counts
 from entlink.evaluation.document_score import DocumentScore
 from entlink.evaluation.items import bounds_of
+from entlink.evaluation.ranking import RIGHT, RIGHT_NIL, SAID_NIL, WRONG, WRONG_NIL, Outcome
 
 Place = tuple[int, int]
-_NOTHING = Counts(0, 0, 0)
 
 
 def usual_score(
@@ -28,26 +28,33 @@ def usual_score(
     if len(wanted) != len(gold.gold) or len(given) != len(predicted.links):
         return None
     entities, said = {link.entities for link in gold.gold}, {link.entity for link in predicted.links}
-    if max(map(len, entities), default=0) > 1 or True in [link.optional for link in gold.gold]:
+    details = [link.meta or link.nil_type or link.optional for link in gold.gold]
+    has_details = any(details)
+    if max(map(len, entities), default=0) > 1 or (has_details and True in [link.optional for link in gold.gold]):
         return None
     answers = [given.get(place) for place in wanted]
     if () in entities or None in said:
-        return _score_with_nil(wanted, given, answers, predicted.links, convention, rules)
+        return _score_with_nil(
+            _WithNil(wanted, given, answers), has_details, answers, predicted.links, convention, rules
+        )
     right = [
         answer is not None and answer.entity == link.entities[0]
         for link, answer in zip(gold.gold, answers, strict=True)
     ]
-    md = Counts(len(answers) - answers.count(None), len(given), len(wanted))
+    missed = answers.count(None)
+    md = Counts(len(answers) - missed, len(given), len(wanted))
     el = Counts(right.count(True), len(given), len(wanted))
     ed = Counts(len(said & {one[0] for one in entities}), len(said), len(entities))
-    counts = {"md": md, "md_linked": md, "nil": _NOTHING, "nil_typed": _NOTHING, "ed": ed, "el": el}
+    counts = {"md": md, "md_linked": md, "nil": NOTHING, "nil_typed": NOTHING, "ed": ed, "el": el}
     for rule in rules:
         if rule is not convention.nil:
             counts |= {f"ed:{rule}": ed, f"el:{rule}": el}
     astray = [link for place, link in given.items() if place not in wanted]
     confused = md.correct - el.correct
-    placed = [answer is not None for answer in answers]
-    return DocumentScore(counts, answers, right, placed, predicted.links, wanted, given, True, confused, (), astray)
+    fates = {RIGHT: el.correct, WRONG: confused + missed}
+    return DocumentScore(
+        counts, answers, right, None, predicted.links, wanted, given, True, has_details, fates, confused, (), astray
+    )
 
 
 class _WithNil:
@@ -87,6 +94,19 @@ class _WithNil:
             return Counts(self.right_entities, len(self.given), wanted)
         return Counts(self.right_entities, given - (len(self.on_gold) if rule is NilRule.DROPPED else 0), wanted)
 
+    def fates(self, confused: int) -> dict[Outcome, int]:
+        """Outcomes, without candidates."""
+        met, on_gold = len(self.met), len(self.on_gold)
+        said = self.answered - self.right_entities - confused - met - on_gold  # NIL, where gold is an entity
+        entities = len(self.wanted) - len(self.gold)
+        return {
+            RIGHT: self.right_entities,
+            SAID_NIL: said,
+            WRONG: entities - self.right_entities - said,
+            RIGHT_NIL: met,
+            WRONG_NIL: len(self.gold) - met,
+        }
+
     def wrongly_said(self, rule: NilRule) -> int:
         """How many NILs count, and are wrong."""
         if rule is NilRule.ERRORS:
@@ -105,33 +125,35 @@ class _WithNil:
 
 
 def _score_with_nil(
-    wanted: Mapping[Place, GoldLink],
-    given: Mapping[Place, Link],
+    nil: _WithNil,
+    has_details: bool,
     answers: list[Link | None],
     predicted: Sequence[Link],
     convention: Convention,
     rules: Sequence[NilRule],
 ) -> DocumentScore:
-    nil, rule = _WithNil(wanted, given, answers), convention.nil
+    wanted, given, rule = nil.wanted, nil.given, convention.nil
     counts = nil.mentions()
     counts |= {"ed": nil.ed(rule), "el": nil.el(rule)}
     for other in rules:
         if other is not rule:
             counts |= {f"ed:{other}": nil.ed(other), f"el:{other}": nil.el(other)}
-    on_nil = [] if rule is NilRule.DROPPED else [link for place, link in given.items() if place in nil.on_gold]
+    on_nil = [link for place, link in given.items() if place in nil.on_gold] if nil.on_gold else []
     astray = [link for place, link in given.items() if place not in wanted and link.entity is not None]
     confused = counts["md_linked"].correct - nil.right_entities
     return DocumentScore(
         counts,
         answers,
         nil.right,
-        [answer is not None for answer in answers],
+        None,
         predicted,
         wanted,
         given,
         not nil.gold,
+        has_details,
+        nil.fates(confused),
         confused,
-        on_nil,
+        [] if rule is NilRule.DROPPED else on_nil,
         astray,
         nil.wrongly_said(rule),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from entlink.documents import Record
+from entlink.documents import GoldLink, Record
 
 
 class Matching(StrEnum):
@@ -27,6 +27,11 @@ class NilRule(StrEnum):
     REQUIRED = "nil-required"
     ERRORS = "nil-errors"
     DROPPED = "nil-gold-dropped"
+
+
+def is_asked_for(gold: GoldLink, rule: NilRule) -> bool:
+    """Whether EL asks for a gold link: not for an optional one, and for NIL only where the rule wants it."""
+    return not gold.optional and (bool(gold.entities) or rule is NilRule.REQUIRED)
 
 
 MATCHING_MEANS = {

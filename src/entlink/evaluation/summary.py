@@ -122,7 +122,7 @@ class Summariser:
         outcomes = self._scorer.outcomes
         entities = ranking.of_entities(outcomes)
         total, in_kb = outcomes.total(), sum(entities.values())
-        known = self._scorer.with_candidates > 0
+        known = self._scorer.has_candidates
         right = sum(times for one, times in entities.items() if one.is_right) + self._scorer.typed_nil
         return Ranking(
             ranking.accuracy(outcomes),
@@ -139,10 +139,10 @@ class Summariser:
     def slices(self) -> list[Slice]:
         """Every value of every slice, the largest first within one; rare values are left out and told."""
         found: dict[str, list[Slice]] = {}
-        for (name, value), documents in self._scorer.slice_documents.items():
+        for (name, value), documents in self._scorer.slices.documents.items():
             found.setdefault(name, []).append(self._slice(name, value, documents))
         rows: list[Slice] = []
-        for name in dict.fromkeys(slicer.name for slicer in self._scorer.slicers):
+        for name in dict.fromkeys(slicer.name for slicer in self._scorer.slices.slicers):
             values = sorted(found.get(name, []), key=lambda one: (-one.gold, one.value))
             if len(values) > _MOST_VALUES:
                 self.notes.append(f"slice {name}: {len(values)} values, the {_MOST_VALUES} with most gold are shown")
@@ -152,9 +152,9 @@ class Summariser:
     def _slice(self, name: str, value: str, documents: int) -> Slice:
         column = self._tally.columns[f"slice-el:{name}:{value}"]
         el, md = column.total(), self._tally.columns[f"slice-md:{name}:{value}"].total()
-        whole = next(slicer.of_document is not None for slicer in self._scorer.slicers if slicer.name == name)
-        candidates = self._scorer.slice_candidates.get((name, value))
-        known = self._scorer.with_candidates and candidates is not None and el.gold
+        whole = next(slicer.of_document is not None for slicer in self._scorer.slices.slicers if slicer.name == name)
+        candidates = self._scorer.slices.candidates.get((name, value))
+        known = self._scorer.has_candidates and candidates is not None and el.gold
         return Slice(
             name,
             value,
@@ -172,14 +172,14 @@ class Summariser:
         """Misses by cause and by stage, wrong answers by reason, ceilings and examples."""
         scorer = self._scorer
         stages: dict[str, int] = {}
-        for cause, count in scorer.misses.most_common():
+        for cause, count in scorer.blamer.misses.most_common():
             stages[STAGE_OF[cause]] = stages.get(STAGE_OF[cause], 0) + count
         return Blame(
-            dict(scorer.misses.most_common()),
+            dict(scorer.blamer.misses.most_common()),
             stages,
-            dict(scorer.wrong.most_common()),
-            ceilings(scorer.blamed, scorer.misses, has_kb=scorer.identities is not None),
-            scorer.examples.all(),
+            dict(scorer.blamer.wrong.most_common()),
+            ceilings(scorer.blamer.blamed, scorer.blamer.misses, has_kb=scorer.coverage is not None),
+            scorer.blamer.examples.all(),
         )
 
     def saliency(self) -> Saliency:
@@ -190,17 +190,16 @@ class Summariser:
 
     def coverage(self, kb: str) -> Coverage | None:
         """How much of the gold a knowledge base knows."""
-        scorer = self._scorer
-        if scorer.identities is None:
+        counted = self._scorer.coverage
+        if counted is None:
             return None
-        missing = scorer.uncovered_entities
         return Coverage(
             kb,
-            sum(count for one, count in scorer.outcomes.items() if not one.is_nil),
-            scorer.covered,
-            len(scorer.gold_entities),
-            len(scorer.gold_entities) - len(missing),
-            sorted(missing)[:_UNKNOWN_SHOWN],
+            counted.links,
+            counted.covered_links,
+            len(counted.entities | counted.unknown_entities),
+            len(counted.entities),
+            sorted(counted.unknown_entities)[:_UNKNOWN_SHOWN],
             self.micro("el_covered"),
         )
 
@@ -208,13 +207,13 @@ class Summariser:
         """What a reader of the scores should know."""
         scorer = self._scorer
         told = [verdict for watch in scorer.watches if (verdict := watch.verdict())]
-        if scorer.overlapping:
-            told.append(f"gold spans that overlap another: {scorer.overlapping}; each counts")
+        if scorer.blamer.overlapping:
+            told.append(f"gold spans that overlap another: {scorer.blamer.overlapping}; each counts")
         if scorer.outside:
             told.append(f"predictions where nothing was annotated: {scorer.outside}; they are left out")
-        if scorer.unknown_predicted:
-            names = ", ".join(map(repr, sorted(scorer.unknown_predicted)[:_UNKNOWN_SHOWN]))
-            total = scorer.unknown_predicted.total()
+        if scorer.coverage is not None and (unknown := scorer.coverage.unknown_predicted):
+            names = ", ".join(map(repr, sorted(unknown)[:_UNKNOWN_SHOWN]))
+            total = unknown.total()
             told.append(f"predictions of entities that the knowledge base does not know: {total} ({names})")
         if self._has_intervals and len(self._tally.documents) < _FEW_DOCUMENTS:
             count = len(self._tally.documents)
@@ -224,7 +223,7 @@ class Summariser:
     def _mismatch(self) -> list[str]:
         """Mentions agree and entities never do: most likely two kinds of identifiers."""
         md, el = self._tally.columns["md_linked"].total(), self._tally.columns["el"].total()
-        if md.correct < 10 or el.correct or self._scorer.identities is not None:
+        if md.correct < 10 or el.correct or self._scorer.coverage is not None:
             return []
         return [
             f"{md.correct} mentions agree, but not one entity: gold and predictions may use different identifiers. "

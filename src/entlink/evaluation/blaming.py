@@ -1,0 +1,71 @@
+"""Counts why gold was lost and why answers are wrong, with examples of both."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from entlink.documents import Document, GoldLink, Link
+from entlink.evaluation.blame import STAGE_OF, cause_of
+from entlink.evaluation.conventions import Convention, is_asked_for
+from entlink.evaluation.document_score import DocumentScore
+from entlink.evaluation.examples import Examples
+from entlink.evaluation.identities import Identities
+from entlink.evaluation.slices import is_covered
+from entlink.evaluation.surroundings import Surroundings
+
+WRONG_ON_NIL = "an entity where gold is NIL"
+WRONG_ENTITY = "another entity than gold's"
+WRONG_BOUNDARIES = "it overlaps gold, with other boundaries"
+WRONG_PLACE = "there is no gold"
+WRONG_NIL = "NIL said"
+WRONG_AGAIN = "said again what is right once"
+
+
+class Blamer:
+    """Misses by cause, wrong answers by reason. `blamed` is how much gold EL asked for."""
+
+    def __init__(self, convention: Convention, identities: Identities | None, examples: Examples) -> None:
+        self._convention, self._identities, self.examples = convention, identities, examples
+        self.misses: Counter[str] = Counter()
+        self.wrong: Counter[str] = Counter()
+        self.blamed = self.overlapping = 0
+
+    def add(self, document: Document, score: DocumentScore) -> None:
+        """Why each gold link that counts was lost, and why each answer that counts is wrong."""
+        by_strings = self._convention.matching.is_of_strings
+        around = Surroundings(document, score, by_strings=by_strings)
+        if not by_strings:
+            self.overlapping += around.gold.overlapping()
+        links = zip(document.gold, score.answers, score.right, strict=True)
+        lost = [(gold, answer) for gold, answer, is_right in links if not is_right]
+        self.blamed += len(document.gold)
+        if not score.is_plain:
+            self.blamed -= sum(not is_asked_for(gold, self._convention.nil) for gold in document.gold)
+            lost = [(gold, answer) for gold, answer in lost if is_asked_for(gold, self._convention.nil)]
+        shown: dict[str, tuple[GoldLink, Link | None]] = {}
+        for gold, answer in lost:
+            overlapped = answer is None and around.has_answer(gold)
+            cause = cause_of(gold, answer, overlapped=overlapped, is_covered=is_covered(gold, self._identities))
+            self.misses[cause] += 1
+            if cause not in shown:  # one of a cause and document is enough to show
+                shown[cause] = gold, answer
+        for cause, (gold, answer) in shown.items():
+            self.examples.offer(cause, STAGE_OF[cause], document, gold, answer)
+        self._blame_answers(document, score, around)
+
+    def _blame_answers(self, document: Document, score: DocumentScore, around: Surroundings) -> None:
+        near = [around.has_gold(link) for link in score.astray]
+        for reason, count in (
+            (WRONG_ENTITY, score.confused),
+            (WRONG_ON_NIL, len(score.on_nil)),
+            (WRONG_NIL, score.nil),
+            (WRONG_AGAIN, score.repeated),
+            (WRONG_BOUNDARIES, sum(near)),
+            (WRONG_PLACE, len(near) - sum(near)),
+        ):
+            if count:
+                self.wrong[reason] += count
+        if score.on_nil:
+            self.examples.offer(f"wrong: {WRONG_ON_NIL}", "nil", document, None, score.on_nil[0])
+        if not all(near):
+            self.examples.offer(f"wrong: {WRONG_PLACE}", "detection", document, None, score.astray[near.index(False)])

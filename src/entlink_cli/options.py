@@ -192,6 +192,11 @@ def scoring(parser: Parser, predictions: str = "PREDICTIONS") -> None:
     )
     parser.add_argument("--train", metavar="FILE", help="training data: for what was seen before, and for leaks")
     parser.add_argument(
+        "--leaks",
+        action="store_true",
+        help="look for passages of the test in the knowledge base, too (slow)",
+    )
+    parser.add_argument(
         "--macro-by",
         metavar="FIELD",
         help="macro scores are means over this field of meta (default: domain, else documents)",
@@ -255,6 +260,7 @@ def scoring_options(arguments: Namespace) -> EvaluationOptions:
         evidence=arguments.evidence,
         without=tuple(arguments.without),
         missing=arguments.missing,
+        leaks=arguments.leaks,
         rounds=arguments.rounds,
         level=arguments.level,
         seed=arguments.seed,

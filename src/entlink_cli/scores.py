@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from entlink.evaluation.resampling import Interval, Intervals
     from entlink.evaluation.results import Evaluation, Macro, Micro, Task
 
-TASKS = {"md": "MD", "md_linked": "MD, with an entity", "ed": "ED", "el": "EL"}
+LABELS = {"md": "MD", "md_linked": "MD, with an entity", "ed": "ED", "el": "EL"}
 _SLICES_SHOWN = 24
 _SHOWN_AT = (1, 10, 64)
 
@@ -43,7 +43,7 @@ def _head(found: Evaluation) -> Iterator[str]:
 def _scores(found: Evaluation) -> list[str]:
     macro = found.el.macro
     head = ("", "precision", "recall", "F1", f"macro F1 over {number_of(macro.groups, macro.over)}")
-    return columns([head, *(_row(label, found.task(name)) for name, label in TASKS.items())])
+    return columns([head, *(_row(label, found.task(name)) for name, label in LABELS.items())])
 
 
 def _row(label: str, task: Task) -> tuple[str, ...]:
@@ -67,26 +67,34 @@ def _conventions(found: Evaluation) -> list[str]:
     if not found.conventions:
         return []
     rows: list[tuple[str, ...]] = [("by rule for NIL", "ED F1", "EL precision", "EL recall", "EL F1")]
-    rows += [
-        (name, f"{tasks['ed'].micro.f1:.3f}", *(text.split(" ")[0] for text in _measures(tasks["el"].micro)))
-        for name, tasks in found.conventions.items()
-    ]
+    for name, tasks in found.conventions.items():
+        el = tasks["el"].micro
+        f1 = _score(el.f1, el.intervals, "f1")
+        rows.append((name, f"{tasks['ed'].micro.f1:.3f}", f"{el.precision:.3f}", f"{el.recall:.3f}", f1))
     return ["", *columns(rows)]
 
 
 def _facts(found: Evaluation) -> Iterator[tuple[str, str]]:
     ranking, blame, saliency = found.ranking, found.blame, found.saliency
-    yield "accuracy", f"{ranking.accuracy_in_kb:.3f} of {ranking.in_kb:,} entities, {ranking.accuracy:.3f} with NIL"
+    in_kb = f"{ranking.accuracy_in_kb:.3f}{_interval(ranking.accuracy_in_kb_interval)} of {ranking.in_kb:,} entities"
+    yield "accuracy", f"{in_kb}, {ranking.accuracy:.3f}{_interval(ranking.accuracy_interval)} with NIL"
     if ranking.mentions > ranking.in_kb or found.nil.predicted:
-        yield "NIL", f"F1 {found.nil.f1:.3f}, of the right type {found.nil_typed.f1:.3f}"
+        nil = f"F1 {found.nil.f1:.3f}{_interval_of(found.nil)}"
+        yield "NIL", f"{nil}, of the right type {found.nil_typed.f1:.3f}{_interval_of(found.nil_typed)}"
     if ranking.recall_at:
         at = ", ".join(f"R@{k} {ranking.recall_at[k]:.3f}" for k in _SHOWN_AT)
         yield "candidates", f"{at}, MRR {ranking.mrr or 0.0:.3f}"
+    if blink := ranking.blink:
+        yield (
+            "BLINK's columns",
+            f"retriever {blink.retriever_accuracy:.3f}, R@{blink.k} {blink.recall:.3f}, "
+            f"normalised {blink.normalised:.3f}, unnormalised {blink.unnormalised:.3f}",
+        )
     if blame.stages:
         yield "lost by", ", ".join(f"{stage} {count:,}" for stage, count in blame.stages.items())
     yield "ceilings", ", ".join(_ceilings(found))
     if blame.wrong:
-        yield "wrong since", "; ".join(f"{reason} {count:,}" for reason, count in blame.wrong.items())
+        yield "wrong because", "; ".join(f"{reason} {count:,}" for reason, count in blame.wrong.items())
     ratio = f", {saliency.ratio:.2f} times" if saliency.ratio is not None else ""
     each = f"{saliency.predicted_per_document:.2f} predicted, {saliency.gold_per_document:.2f} gold{ratio}"
     yield "spans a document", each
@@ -104,11 +112,13 @@ def _ceilings(found: Evaluation) -> Iterator[str]:
 def _with_kb(found: Evaluation) -> Iterator[tuple[str, str]]:
     if coverage := found.coverage:
         known = f"{coverage.kb} knows {coverage.covered_links:,} of {coverage.links:,} gold links"
-        yield "coverage", f"{known}; EL F1 on those {coverage.el.f1:.3f}{_interval_of(coverage.el)}"
+        f1 = f"EL F1 on those {coverage.el.f1:.3f}{_interval_of(coverage.el)}"
+        yield "coverage", f"{known}; {f1}, by {coverage.convention}"
     if leaks := found.leakage:
         kb = "" if leaks.with_passages_of_kb is None else f", {leaks.with_passages_of_kb:,} with the knowledge base"
         shared = f"{leaks.with_passages_of_training:,} of {leaks.documents:,} documents share a passage with training"
         yield "leaks", f"{shared}{kb}; {leaks.same_texts:,} are the same text"
+        yield "by heart", f"{leaks.answers:.3f} of the gold stands in training with the same name and entity"
 
 
 def _interval_of(scores: Micro) -> str:
@@ -140,7 +150,7 @@ def _notes(found: Evaluation) -> list[str]:
 def comparison(found: Comparison) -> list[str]:
     """Two runs side by side."""
     rows: list[tuple[str, ...]] = [("", "", "A", "B", "B − A", "p")]
-    for task, label in TASKS.items():
+    for task, label in LABELS.items():
         for one in found.tasks[task]:
             first = label if one.measure == "precision" else ""
             gap = f"{one.difference:+.3f}{_interval(one.interval)}"
@@ -154,4 +164,5 @@ def comparison(found: Comparison) -> list[str]:
         f"EL is better in A in {number_of(balance.a_better, 'document')}, in B in {balance.b_better:,}, "
         f"equal in {balance.equal:,}",
         f"p: how often chance alone makes as large a difference ({found.rounds:,} random swaps of documents)",
+        *([f"note: {found.documents} documents tell little of chance: take more"] if found.documents < 10 else []),
     ]

@@ -111,7 +111,7 @@ def test_runs_of_other_gold_or_convention_are_not_compared(files, run, write_lin
     run("evaluate", files / "less.jsonl", files / "b.jsonl", "-o", files / "b.json")
     run("evaluate", files / "gold.jsonl", files / "b.jsonl", "-o", files / "weak.json", "--match", "weak")
     ran = run("compare", files / "a.json", files / "b.json")
-    assert (ran.code, "the gold of the two differs" in ran.err) == (3, True)
+    assert (ran.code, "not of the same gold" in ran.err) == (3, True)
     ran = run("compare", files / "a.json", files / "weak.json")
     assert (ran.code, "conventions differ" in ran.err) == (3, True)
 
@@ -123,7 +123,7 @@ def test_runs_of_other_gold_or_convention_are_not_compared(files, run, write_lin
         ('{"id": "x", "text": "Mercury"}\n', "1 of 1 gold documents have no predictions ('d')"),
         ('{"id": "d", "text": "Other"}\n', "different texts from character 0 on"),
         ('{"id": "d", "text": "Mercury", "links": [{"start": 0, "end": 70}]}\n', "lies outside"),
-        ('{"id": "d", "text": "x", "links": [{"start": 0, "end": 1, "score": NaN}]}\n', "line 1: the JSON is bad"),
+        ('{"id": "d", "text": "x", "links": [{"start": 0, "end": 1, "score": NaN}]}\n', "line 1: NaN is no number"),
         ('{"id": "d", "text": "cut off', "line 1: the JSON is bad or cut off"),
         ("%PDF-1.4", "the format is not recognised"),
         ('{"id": "d"}'.encode("utf-16"), "the file is in UTF-16"),
@@ -173,3 +173,78 @@ def test_a_slice_that_needs_more_is_told(files, run):
 def test_nothing_is_written_where_it_cannot_be(files, run):
     ran = run("evaluate", files / "gold.jsonl", files / "a.jsonl", "-o", files / "nowhere" / "run.json")
     assert (ran.code, "there is no folder" in ran.err) == (3, True)
+
+
+def test_a_file_is_not_scored_against_itself(files, run):
+    """A format that holds only gold, or only links, needs its other side."""
+    run("datasets", "convert", files / "gold.jsonl", "--to", "nif", "-o", files / "gold.ttl")
+    run("datasets", "convert", files / "gold.jsonl", "--to", "neleval", "-o", files / "gold.tsv")
+    for words in (("evaluate", files / "gold.ttl"), ("evaluate", files / "gold.tsv")):
+        ran = run(*words)
+        assert (ran.code, "a file against itself is always right" in ran.err) == (3, True)
+    ran = run("compare", files / "gold.ttl", files / "gold.ttl")
+    assert (ran.code, "holds only gold" in ran.err) == (3, True)
+
+
+def test_swapped_files_are_told(files, run):
+    ran = run("evaluate", files / "both.jsonl", files / "gold.jsonl")
+    assert (ran.code, "swapped" in ran.err) == (3, True)
+
+
+def test_a_saved_evaluation_is_no_gold(files, run):
+    run("evaluate", files / "gold.jsonl", files / "a.jsonl", "-o", files / "run.json")
+    ran = run("evaluate", files / "run.json", files / "a.jsonl")
+    assert (ran.code, "this is a saved evaluation" in ran.err) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--without", "persnal"), "no gold link has the field 'persnal'"),
+        (("--slice", "meta:nope"), "no document has the field 'nope'"),
+        (("--slice", "gold:nope"), "no document has the field 'nope'"),
+        (("--macro-by", "nope"), "no document has the field 'nope'"),
+    ],
+)
+def test_a_field_that_is_not_there_is_told(files, run, words, message):
+    ran = run("evaluate", files / "gold.jsonl", files / "a.jsonl", *words)
+    assert (ran.code, message in ran.err) == (3, True)
+
+
+def test_evidence_that_no_candidate_has_is_told(files, run, toy):
+    run("link", toy, files / "gold.jsonl", "-o", files / "linked.jsonl", "--candidates")
+    ran = run("evaluate", files / "gold.jsonl", files / "linked.jsonl", "--evidence", "nope")
+    assert (ran.code, "no candidate has the evidence 'nope'" in ran.err) == (3, True)
+    ran = run("evaluate", files / "gold.jsonl", files / "linked.jsonl", "--evidence", "prior")
+    assert (ran.code, "BLINK's columns" in ran.out) == (0, True)
+
+
+def test_a_list_of_links_with_other_ids_is_told(files, run):
+    run("datasets", "convert", files / "gold.jsonl", "--to", "neleval", "-o", files / "gold.tsv")
+    rows = (files / "gold.tsv").read_text(encoding="utf8")
+    (files / "other.tsv").write_text(rows.replace("d\t", "zz\t"), encoding="utf8")
+    assert run("evaluate", files / "gold.jsonl", files / "gold.tsv", "--rounds", "0").code == 0
+    ran = run("evaluate", files / "gold.jsonl", files / "other.tsv")
+    assert (ran.code, "have no document in common" in ran.err) == (3, True)
+
+
+def test_offsets_without_a_text_are_looked_up_in_gold(files, run):
+    (files / "far.tsv").write_text("d\t900\t905\tsun\t1.0\tX\n", encoding="utf8")
+    ran = run("evaluate", files / "gold.jsonl", files / "far.tsv")
+    assert (ran.code, "lies outside the text of 54 characters" in ran.err) == (3, True)
+
+
+def test_identifiers_that_differ_only_in_writing_are_noted(files, run, write_lines):
+    text = "Barack Obama spoke"
+    gold = [{"start": 0, "end": 12, "entity": "Barack Obama"}]
+    write_lines(
+        files / "names.jsonl", [{"id": "d", "text": text, "gold": gold, "links": links((0, 12, "Barack_Obama"))}]
+    )
+    assert "only in underscores, case" in run("evaluate", files / "names.jsonl").out
+
+
+def test_leaks_into_the_knowledge_base_are_looked_for_on_demand(files, run, toy):
+    found = json.loads(run("evaluate", files / "gold.jsonl", files / "a.jsonl", "--kb", toy, "--leaks", "--json").out)
+    assert found["leakage"]["with_passages_of_kb"] == 0
+    found = json.loads(run("evaluate", files / "gold.jsonl", files / "a.jsonl", "--kb", toy, "--json").out)
+    assert found["leakage"] is None

@@ -272,7 +272,7 @@ def test_examples_have_their_mention_marked_and_the_right_candidate_in_bold(page
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_without_intervals_candidates_slices_and_examples(tmp_path, count):
-    run = made_run(rounds=0, candidates=False, slices=("meta:nothing",), examples=0)
+    run = made_run(rounds=0, candidates=False, slices=(), examples=0)
     page = page_of([run] * count, tmp_path)
     assert "Candidates" not in page.headings
     assert "Slices" not in page.headings
@@ -346,7 +346,7 @@ def test_notes_are_in_a_box_at_the_top_once_each(tmp_path):
 
 def test_coverage_and_leaks_have_their_section(tmp_path):
     run = made_run()
-    coverage = Coverage("my.kb", 200, 150, 40, 30, ["Q1 & co"], run.el.micro)
+    coverage = Coverage("my.kb", "strict, nil-gold-dropped", 200, 150, 40, 30, ["Q1 & co"], run.el.micro)
     leakage = Leakage(40, 12, 1, 2, 3, None, 0.25, ["d7"])
     page = page_of([msgspec.structs.replace(run, coverage=coverage, leakage=leakage)], tmp_path)
     assert page.table("run", "knowledge base")[0][:6] == ["run", "my.kb", "200", "150", "40", "30"]

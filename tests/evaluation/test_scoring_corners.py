@@ -261,3 +261,56 @@ def test_documents_without_a_domain_are_in_no_macro_score_and_noted():
     found = ev(wanted, given)
     assert (found.el.macro.recall, found.el.micro.recall) == (1.0, 0.5)
     assert any("without the field 'domain': 1" in note for note in found.notes)
+
+
+def test_answers_equal_to_gold_are_perfect_with_a_knowledge_base_that_knows_gold_by_its_title(tmp_path):
+    with KnowledgeBase.open(toy_kb(tmp_path)) as kb:
+        wanted = Document("d", TEXT, gold=(gold("Paris", "Q-unknown", meta={"title": "Paris"}),))
+        for answer in (link("Paris", "Q-unknown"), link("Paris", "paris"), link("Paris", "Q-other", title="Paris")):
+            given = Document("d", TEXT, links=(answer,))
+            found = evaluate([wanted], [given], EvaluationOptions(rounds=0), kb=kb)
+            assert (found.el.micro.f1, found.ed.micro.f1, found.coverage.covered_links) == (1.0, 1.0, 1)
+
+
+def test_offsets_in_bytes_are_told_where_they_drift():
+    """Behind an umlaut bytes and characters part: only the spans there can show it."""
+    text = "Zürich and Berlin and Vienna are cities of Europe"
+    drifting = tuple(
+        GoldLink(Span(len(text[:at].encode()), len(text[:end].encode())), ("x",))
+        for at, end in ((11, 17), (22, 28), (43, 49))
+    )
+    documents = [Document(str(n), f"{text} now", gold=drifting) for n in range(6)]
+    found = ev(documents, [Document(str(n), f"{text} now") for n in range(6)])
+    assert any("look like bytes" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    "meta", [{"evaluation_span": [3]}, {"evaluation_span": "x"}, {"annotated_turns": 5}, {"annotated_turns": [[1]]}]
+)
+def test_bounds_that_are_none_are_told(meta):
+    wanted = chat("c", "Paris here", gold=(GoldLink(Span(0, 5), ("a",)),), meta=meta)
+    with pytest.raises(EntlinkError, match="in its meta is"):
+        ev([wanted], [chat("c", "Paris here")])
+
+
+def test_strings_are_compared_over_different_texts():
+    wanted = Document("d", "In Paris .", gold=(GoldLink(Span(3, 8), ("p",)),))
+    given = Document("d", "In  Paris.", links=(Link(Mention(Span(4, 9), "Paris"), "p", 1.0),))
+    assert counts(ev([wanted], [given], matching=Matching.STRING), "el") == (1, 1, 1)
+
+
+def test_nothing_is_claimed_of_candidates_that_were_not_written():
+    found = scored([gold("Paris", "a"), gold("Berlin", "b")], [link("Paris", "a"), link("Berlin", None)])
+    assert (found.blame.ceilings.candidates, found.blame.ceilings.ranking) == (None, None)
+    assert found.blame.misses == {"NIL said; candidates were not written": 1}
+    told = scored([gold("Paris", "a"), gold("Berlin", "b")], [link("Paris", "a", "a"), link("Berlin", None)])
+    assert told.blame.misses == {"right entity not among the candidates": 1}
+    assert [one.cause for one in told.blame.examples] == ["right entity not among the candidates"]
+
+
+def test_accuracy_has_an_interval_and_a_mean_over_domains():
+    wanted = [Document(str(n), TEXT, gold=(gold("Paris", "a"),), meta={"domain": "xy"[n < 3]}) for n in range(12)]
+    given = [Document(str(n), TEXT, links=(link("Paris", "a" if n < 6 else "b"),)) for n in range(12)]
+    found = evaluate(wanted, given, EvaluationOptions()).ranking
+    assert (found.accuracy_in_kb, found.macro_accuracy_in_kb) == (0.5, (1.0 + 3 / 9) / 2)
+    assert found.accuracy_in_kb_interval.low < 0.5 < found.accuracy_in_kb_interval.high

@@ -225,15 +225,15 @@ def test_slices_of_documents(name, wanted, expected):
 
 
 def test_what_can_be_had_depends_on_what_is_given(toy):
-    always = ["kb", "overlap", "domain", "language", "type"]
+    always = ["kb", "title", "overlap", "domain", "language", "type"]
     assert [one.name for one in slicers()] == always
     every = slicers(identities=Identities(toy), names=toy, training=Training([]))
-    assert sorted(one.name for one in every) == sorted([*always, "popular", "title", "seen"])
+    assert sorted(one.name for one in every) == sorted([*always, "popular", "seen"])
     assert [one.name for one in slicers([])] == []
     assert [one.name for one in slicers(["type", "kb"])] == ["type", "kb"]
 
 
-@pytest.mark.parametrize(("name", "needs"), [("popular", "--kb"), ("title", "--kb"), ("seen", "--train")])
+@pytest.mark.parametrize(("name", "needs"), [("popular", "--kb"), ("seen", "--train")])
 def test_a_slice_that_needs_something_says_what(name, needs):
     with pytest.raises(ConfigError, match=f"^the slice '{name}' needs {needs}$"):
         slicers([name])

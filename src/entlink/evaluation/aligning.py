@@ -28,14 +28,23 @@ class Pair(NamedTuple):
 class Aligned:
     """Pairs of documents with the same id, in the order of the gold; iterate it once.
 
-    `missing` says what a document is that only one side has: an error, one without links there, or left out.
+    `missing` says what a document is that only one side has: an error, one without links there, or left out. `lists`
+    says of gold and predictions whether they are lists of links, which do not name a document without any: such a
+    side lacks none. With `any_text` the two may have different texts, as for matching by strings.
     What comes in the same order on both sides is held one at a time; what does not, until its other half comes.
     """
 
     def __init__(
-        self, gold: Iterable[Document], predictions: Iterable[Document], *, missing: Missing = "stop"
+        self,
+        gold: Iterable[Document],
+        predictions: Iterable[Document],
+        *,
+        missing: Missing = "stop",
+        lists: tuple[bool, bool] = (False, False),
+        any_text: bool = False,
     ) -> None:
         self._gold, self._predictions, self._missing = gold, iter(predictions), missing
+        self._lists, self._any_text = lists, any_text
         self._waiting: dict[str, Document] = {}
         self._seen: set[str] = set()
         self.only_gold: list[str] = []
@@ -43,23 +52,33 @@ class Aligned:
 
     def __iter__(self) -> Iterator[Pair]:
         done: set[str] = set()
+        gold_is_list, predictions_are_list = self._lists
         for document in self._gold:
             if document.id in done:
                 raise InputError(_twice("gold", document.id))
             done.add(document.id)
             predicted = self._find(document.id)
-            if predicted is None:
-                self.only_gold.append(document.id)
-                if self._missing == "empty":
-                    yield Pair(document, _bare(document))
-            else:
-                yield _checked(Pair(document, predicted))
+            if predicted is not None:
+                yield _checked(Pair(document, predicted), any_text=self._any_text)
+                continue
+            self.only_gold.append(document.id)
+            if self._missing == "empty" or (self._missing == "stop" and predictions_are_list):
+                yield Pair(document, _bare(document))
         late = self._left_over()
         self.only_predicted = [document.id for document in late]
-        if self._missing == "stop" and (self.only_gold or self.only_predicted):
-            raise InputError(self._told(len(done)))
-        if self._missing == "empty":
+        self._check_sides(len(done))
+        if self._missing == "empty" or (self._missing == "stop" and gold_is_list):
             yield from (Pair(_bare(document), document) for document in late)
+
+    def _check_sides(self, size: int) -> None:
+        gold_is_list, predictions_are_list = self._lists
+        if size and len(self.only_gold) == size and self.only_predicted:
+            raise InputError(f"gold and predictions have no document in common: {self._told(size)}")
+        if self._missing == "stop":
+            lacks_predictions = self.only_gold and not predictions_are_list
+            lacks_gold = self.only_predicted and not gold_is_list
+            if lacks_predictions or lacks_gold:
+                raise InputError(self._told(size))
 
     def _find(self, id: str) -> Document | None:
         if id in self._waiting:
@@ -109,10 +128,10 @@ def _bare(document: Document) -> Document:
     return msgspec.structs.replace(document, gold=(), links=())
 
 
-def _checked(pair: Pair) -> Pair:
+def _checked(pair: Pair, *, any_text: bool) -> Pair:
     """Raises where the two cannot be of one text, or a score is no number."""
     gold, predicted = pair
-    if "lacks" not in gold.meta and "lacks" not in predicted.meta and gold.text != predicted.text:
+    if not (any_text or "lacks" in gold.meta or "lacks" in predicted.meta) and gold.text != predicted.text:
         raise InputError(_differs(gold, predicted))
     if any(map(isnan, map(_SCORE, predicted.links))):
         name = next(link.mention.text for link in predicted.links if isnan(link.score))

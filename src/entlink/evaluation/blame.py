@@ -20,6 +20,7 @@ class Cause:
     CANDIDATES = "right entity not among the candidates"
     RANKING = "another candidate ranked first"
     UNKNOWN = "another entity chosen; candidates were not written"
+    UNKNOWN_NIL = "NIL said; candidates were not written"
     NIL = "NIL said, though the right entity ranked first"
     NOT_NIL = "an entity chosen where gold is NIL"
 
@@ -31,6 +32,7 @@ STAGE_OF: Mapping[str, str] = {
     Cause.CANDIDATES: "candidates",
     Cause.RANKING: "ranking",
     Cause.UNKNOWN: "candidates or ranking",
+    Cause.UNKNOWN_NIL: "candidates or nil",
     Cause.NIL: "nil",
     Cause.NOT_NIL: "nil",
 }
@@ -60,25 +62,28 @@ def cause_of(gold: GoldLink, answer: Link | None, *, overlapped: bool, is_covere
         return Cause.NOT_NIL
     candidates = answer.candidates
     if not candidates:
-        # A NIL without candidates had none to choose from; an entity without them had some, but does not tell.
-        return Cause.CANDIDATES if answer.is_nil else Cause.UNKNOWN
+        # `Blamer` knows in the end whether a NIL without candidates had none, or does not tell.
+        return Cause.UNKNOWN_NIL if answer.is_nil else Cause.UNKNOWN
     rank = rank_of(gold, candidates)
     if rank is None:
         return Cause.CANDIDATES
     return Cause.NIL if answer.is_nil and rank == 1 else Cause.RANKING
 
 
-def ceilings(gold: int, lost: Mapping[str, int], *, has_kb: bool) -> Ceilings:
-    """The ceilings from the causes of all misses, over so many gold links."""
+def ceilings(gold: int, lost: Mapping[str, int], *, coverage: float | None, has_candidates: bool) -> Ceilings:
+    """The ceilings from the causes of all misses, over so many gold links.
+
+    `coverage` is the share of gold that the knowledge base knows, where there is one.
+    """
 
     def share(*stages: str) -> float:
         missed = sum(count for cause, count in lost.items() if STAGE_OF[cause] in stages)
         return (gold - missed) / gold if gold else 1.0
 
-    covered, found = ("knowledge base",), ("knowledge base", "detection")
-    known = not lost.get(Cause.UNKNOWN)
+    found = ("knowledge base", "detection")
+    known = has_candidates and not lost.get(Cause.UNKNOWN)
     return Ceilings(
-        share(*covered) if has_kb else None,
+        coverage,
         share(*found),
         share(*found, "candidates") if known else None,
         share(*found, "candidates", "ranking") if known else None,

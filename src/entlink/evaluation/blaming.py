@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from entlink.documents import Document, GoldLink, Link
-from entlink.evaluation.blame import STAGE_OF, cause_of
+from entlink.evaluation.blame import STAGE_OF, Cause, cause_of
 from entlink.evaluation.conventions import Convention, is_asked_for
 from entlink.evaluation.document_score import DocumentScore
 from entlink.evaluation.examples import Examples
@@ -19,6 +19,7 @@ WRONG_BOUNDARIES = "it overlaps gold, with other boundaries"
 WRONG_PLACE = "there is no gold"
 WRONG_NIL = "NIL said"
 WRONG_AGAIN = "said again what is right once"
+_ENOUGH = 1000
 
 
 class Blamer:
@@ -28,7 +29,13 @@ class Blamer:
         self._convention, self._identities, self.examples = convention, identities, examples
         self.misses: Counter[str] = Counter()
         self.wrong: Counter[str] = Counter()
-        self.blamed = self.overlapping = 0
+        self.blamed = self.overlapping = self.loosely_right = 0
+
+    def close(self, *, has_candidates: bool) -> None:
+        """No more documents come. Where predictions have candidates, a NIL without any had none to choose from."""
+        if has_candidates and (count := self.misses.pop(Cause.UNKNOWN_NIL, 0)):
+            self.misses[Cause.CANDIDATES] += count
+            self.examples.rename(Cause.UNKNOWN_NIL, Cause.CANDIDATES, STAGE_OF[Cause.CANDIDATES])
 
     def add(self, document: Document, score: DocumentScore) -> None:
         """Why each gold link that counts was lost, and why each answer that counts is wrong."""
@@ -47,6 +54,8 @@ class Blamer:
             overlapped = answer is None and around.has_answer(gold)
             cause = cause_of(gold, answer, overlapped=overlapped, is_covered=is_covered(gold, self._identities))
             self.misses[cause] += 1
+            if answer is not None and answer.entity is not None and self.loosely_right < _ENOUGH:
+                self.loosely_right += _loose(answer.entity) in map(_loose, gold.entities)
             if cause not in shown:  # one of a cause and document is enough to show
                 shown[cause] = gold, answer
         for cause, (gold, answer) in shown.items():
@@ -69,3 +78,8 @@ class Blamer:
             self.examples.offer(f"wrong: {WRONG_ON_NIL}", "nil", document, None, score.on_nil[0])
         if not all(near):
             self.examples.offer(f"wrong: {WRONG_PLACE}", "detection", document, None, score.astray[near.index(False)])
+
+
+def _loose(identifier: str) -> str:
+    """An identifier without what only the way of writing it makes: underscores, case, the beginning of an address."""
+    return identifier.rpartition("/")[2].replace("_", " ").casefold()

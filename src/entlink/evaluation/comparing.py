@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from entlink.documents import Record
 from entlink.errors import InputError
 from entlink.evaluation.resampling import Difference, differences
-from entlink.evaluation.results import Evaluation
+from entlink.evaluation.results import TASKS, Evaluation
 from entlink.evaluation.tally import Column
 from entlink.version import __version__
 
-TASKS = ("md", "md_linked", "ed", "el")
 _SHOWN = 3
 
 
@@ -42,6 +41,8 @@ def compare(
     a: Evaluation, b: Evaluation, *, rounds: int = 10_000, seed: int = 0, level: float = 0.95, command: str = ""
 ) -> Comparison:
     """How much B scores above A, with intervals and tests; both must be of the same gold and convention."""
+    if problem := differing(a, b):
+        raise InputError(_different(a, b, problem))
     order_a, order_b = _same_documents(a, b)
     columns = {task: (_ordered(a, task, order_a), _ordered(b, task, order_b)) for task in TASKS}
     first, second = columns["md"]
@@ -61,11 +62,21 @@ def compare(
     )
 
 
+def differing(a: Evaluation, b: Evaluation) -> str:
+    """Why two evaluations cannot be compared, or nothing: another convention, other gold, read another way."""
+    if a.convention.name != b.convention.name:
+        return f"their conventions differ ({a.convention.name}; {b.convention.name})"
+    if a.gold and b.gold and a.gold.sha256 != b.gold.sha256:
+        return f"they are not of the same gold ({a.gold.name}, {b.gold.name}: the files differ)"
+    for name in ("kb", "without"):
+        ours, theirs = a.settings.get(name), b.settings.get(name)
+        if ours != theirs:
+            return f"they were scored with different settings ({name}: {ours or 'none'}; {theirs or 'none'})"
+    return ""
+
+
 def _same_documents(a: Evaluation, b: Evaluation) -> tuple[Sequence[int], Sequence[int]]:
     """The order of ids in which both are the same."""
-    if a.convention.name != b.convention.name:
-        problem = f"their conventions differ ({a.convention.name}; {b.convention.name})"
-        raise InputError(_different(a, b, problem))
     ours, theirs = a.per_document.ids, b.per_document.ids
     if ours == theirs:
         return range(len(ours)), range(len(theirs))

@@ -25,6 +25,11 @@ class CoverageCounter:
         self.unknown_entities: set[str] = set()
         self.unknown_predicted: Counter[str] = Counter()
 
+    @property
+    def share(self) -> float:
+        """Of the gold links, how many are to entities that are known."""
+        return self.covered_links / self.links if self.links else 1.0
+
     def add(self, document: Document, predicted: Document) -> Counts:
         """EL in one document on what is known: the rest of the gold counts as NIL, and answers to it are dropped."""
         known = []

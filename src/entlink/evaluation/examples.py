@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from heapq import heappush, heappushpop
+from heapq import heappush, heappushpop, nsmallest
 from zlib import crc32
+
+import msgspec
 
 from entlink.documents import Document, GoldLink, Link
 from entlink.evaluation.identities import Identities
@@ -43,6 +45,12 @@ class Examples:
             heappush(kept, entry)
         else:
             heappushpop(kept, entry)
+
+    def rename(self, cause: str, other: str, stage: str) -> None:
+        """Those of one cause are of another, now that more is known."""
+        for lot, place, example in self._kept.pop(cause, []):
+            renamed = lot, place, msgspec.structs.replace(example, cause=other, stage=stage)
+            self._kept[other] = nsmallest(self._most, [*self._kept.get(other, []), renamed], key=lambda one: -one[0])
 
     def all(self) -> list[Example]:
         """Those kept, by cause and lot."""

@@ -26,6 +26,9 @@ class File:
 
     def __init__(self, path: str | Path, role: Role, format: str | None = None, on_error: OnError = "stop") -> None:
         self.path, self.role, self._on_error = Path(path), role, on_error
+        if _is_saved(self.path):
+            hint = "`entlink compare` and `entlink report` take those; here documents are wanted"
+            raise SourceError("this is a saved evaluation", str(path), hint=hint)
         self.format: PublicFormat = public_format(format) if format else tell_format(self.path)
         self.problems: list[str] = []
 
@@ -62,17 +65,15 @@ def evaluate_files(
 ) -> Evaluation:
     """Score a file of predictions against a file of gold; without `predictions`, one file holds both.
 
-    Lists of links do not name documents without any: what only one side has is then a document without links.
+    A list of links does not name documents without any: there, what only the other side has is a document without.
     """
-    options = options or EvaluationOptions()
     wanted = File(gold, "gold", gold_format, on_error)
     given = _predictions(wanted, predictions, format, on_error)
-    if options.missing == "stop" and (wanted.format.lists or given.format.lists):
-        options = msgspec.structs.replace(options, missing="empty")
     found = evaluate(
         wanted,
         given,
         options,
+        lists=(wanted.format.lists, given.format.lists),
         kb=kb,
         training=None if training is None else _again(File(training, "gold")),
         name=name or run_name(given.path),
@@ -90,6 +91,10 @@ def evaluate_files(
 
 def _predictions(gold: File, path: str | Path | None, format: str | None, on_error: OnError) -> File:
     if path is None:
+        if gold.format.holds != "both":
+            what, other = ("gold", "PREDICTIONS") if gold.format.holds == "gold" else ("links", "--gold")
+            hint = f"Name the other side, too ({other}): a file against itself is always right"
+            raise SourceError(f"a file of the format {gold.format.name} holds only {what}", str(gold.path), hint=hint)
         return File(gold.path, "links", format or gold.format.name, on_error)
     return File(path, "links", format, on_error)
 

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import msgspec
 
-from entlink.documents import Document, Entity, GoldLink, Link
+from entlink.documents import Candidate, Document, Entity, GoldLink, Link
 
 _MOST_REMEMBERED = 1_000_000
 
@@ -33,10 +33,6 @@ class Identities:
             known[identifier] = self._kb.resolve(identifier)
         return known[identifier]
 
-    def id(self, identifier: str) -> str:
-        entity = self.entity(identifier)
-        return identifier if entity is None else entity.id
-
     def gold(self, document: Document) -> Document:
         """The document with its gold under the ids of the knowledge base."""
         return msgspec.structs.replace(document, gold=tuple(self._gold(link) for link in document.gold))
@@ -46,21 +42,28 @@ class Identities:
         return msgspec.structs.replace(document, links=tuple(self._link(link) for link in document.links))
 
     def _gold(self, link: GoldLink) -> GoldLink:
-        """Gold by a QID may have its title beside it, which a knowledge base without QIDs knows."""
-        title = link.meta.get("title")
-        ids = []
-        for identifier in link.entities:
-            entity = self.entity(identifier)
-            if entity is None and isinstance(title, str) and len(link.entities) == 1:
-                entity = self.entity(title)
-            ids.append(identifier if entity is None else entity.id)
+        """Gold by a QID may have its title beside it, which a knowledge base without QIDs knows.
+
+        Found so, its own identifier is right, too: predictions may have nothing else.
+        """
+        title = link.meta.get("title") if len(link.entities) == 1 else None
+        ids = [self._known(identifier, title) for identifier in link.entities]
+        if title is not None and self.entity(link.entities[0]) is None:
+            ids.append(link.entities[0])
         entities = tuple(dict.fromkeys(ids))
         return link if entities == link.entities else msgspec.structs.replace(link, entities=entities)
 
     def _link(self, link: Link) -> Link:
-        candidates = tuple(
-            one if (id := self.id(one.entity)) == one.entity else msgspec.structs.replace(one, entity=id)
-            for one in link.candidates
-        )
-        entity = None if link.entity is None else self.id(link.entity)
-        return msgspec.structs.replace(link, entity=entity, candidates=candidates)
+        entity = None if link.entity is None else self._known(link.entity, link.title)
+        return msgspec.structs.replace(link, entity=entity, candidates=tuple(map(self._candidate, link.candidates)))
+
+    def _candidate(self, candidate: Candidate) -> Candidate:
+        id = self._known(candidate.entity, candidate.title)
+        return candidate if id == candidate.entity else msgspec.structs.replace(candidate, entity=id)
+
+    def _known(self, identifier: str, title: object) -> str:
+        """The id behind an identifier, else behind the title beside it; else the identifier."""
+        entity = self.entity(identifier)
+        if entity is None and isinstance(title, str):
+            entity = self.entity(title)
+        return identifier if entity is None else entity.id

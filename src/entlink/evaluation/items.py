@@ -9,6 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from entlink.documents import Document, GoldLink, Link, Span
+from entlink.errors import InputError
 
 
 class Gold(NamedTuple):
@@ -52,7 +53,8 @@ def fits(gold: Gold | GoldLink, answer: Predicted | Link) -> bool:
 
 def surface_of(document: Document, gold: GoldLink) -> str:
     """A gold mention as it is written; a document without a text keeps it beside the link."""
-    return gold.meta.get("mention") or document.text[gold.span.start : gold.span.end]
+    mention = gold.meta.get("mention")
+    return mention if mention and isinstance(mention, str) else document.text[gold.span.start : gold.span.end]
 
 
 def gold_items(document: Document) -> list[Gold]:
@@ -86,7 +88,7 @@ def distinct_gold(document: Document, key: Callable[[Gold], Hashable]) -> Docume
 def predicted_items(document: Document, gold: Document) -> list[Predicted]:
     """The links of a document, in the order they have there, less those where `gold` was not annotated."""
     # Turns of a side without offsets are made up: then each side has its own. Otherwise gold knows them best.
-    is_made_up = "lacks" in document.meta or "lacks" in gold.meta
+    is_made_up = "lacks" in document.meta or "lacks" in gold.meta or document.text != gold.text
     frame = document if is_made_up and document.turns else gold
     turns = frame.turn_spans if frame.turns else ()
     items = [
@@ -130,7 +132,15 @@ def bounds_of(document: Document) -> Bounds | None:
     span = document.meta.get("evaluation_span")
     if turns is None and span is None:
         return None
+    if span is not None and not (_are_numbers(span) and len(span) == 2):
+        raise InputError(f"document {document.id!r}: evaluation_span in its meta is {span!r}, not [start, end]")
+    if turns is not None and not _are_numbers(turns):
+        raise InputError(f"document {document.id!r}: annotated_turns in its meta is {turns!r}, not numbers of turns")
     return Bounds(None if turns is None else frozenset(turns), None if span is None else (span[0], span[1]))
+
+
+def _are_numbers(value: object) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(one, int) for one in value)
 
 
 def within_bounds(document: Document) -> Document:

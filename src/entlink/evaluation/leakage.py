@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
-from entlink.documents import Document, Entity, Record
-from entlink.evaluation.items import gold_items
+from entlink.documents import Document, Entity, GoldLink, Record
+from entlink.evaluation.items import surface_of
 from entlink.kb.folding import fold
 
 PASSAGE = 12
@@ -48,58 +49,62 @@ def leakage(
     *,
     passage: int = PASSAGE,
 ) -> Leakage:
-    """Compare a test set with training documents and with the descriptions in a knowledge base.
-
-    The test is held in memory as one number a passage; the rest streams past.
-    """
-    index = _Index(test, passage)
-    same_ids, same_texts, shared, pairs = set(), set(), set(), set()
-    for document in training:
-        if document.id in index.ids:
-            same_ids.add(document.id)
-        same_texts |= index.same_text(document.text)
-        shared |= index.sharing(document.text)
-        pairs |= {(gold.surface, entity) for gold in gold_items(document) for entity in gold.entities}
-    of_kb = None if kb is None else {one for entity in kb for one in index.sharing(entity.description)}
-    return Leakage(
-        documents=len(index.ids),
-        passage=passage,
-        same_ids=len(same_ids),
-        same_texts=len(same_texts),
-        with_passages_of_training=len(shared),
-        with_passages_of_kb=None if of_kb is None else len(of_kb),
-        answers=_share_known(index.pairs, pairs),
-        examples=sorted(same_texts | shared | (of_kb or set()))[:_SHOWN],
-    )
+    """Compare a test set with training documents and with the descriptions in a knowledge base."""
+    index = LeakIndex(passage)
+    for document in test:
+        index.add(document)
+    return index.compare(training, kb)
 
 
-class _Index:
-    """The passages of a test set, as hashes: the id of a document that has each."""
+class LeakIndex:
+    """The passages of a test set, one number each; what it is compared with streams past."""
 
-    def __init__(self, test: Iterable[Document], passage: int) -> None:
+    def __init__(self, passage: int = PASSAGE) -> None:
         self._passage = passage
-        self.ids: set[str] = set()
-        self.pairs: list[list[tuple[str, str]]] = []
+        self._ids: set[str] = set()
+        self._answers: Counter[tuple[tuple[str, str], ...]] = Counter()
         self._texts: dict[int, list[str]] = {}
         self._passages: dict[int, list[str]] = {}
-        for document in test:
-            self._add(document)
 
-    def _add(self, document: Document) -> None:
-        self.ids.add(document.id)
+    def add(self, document: Document) -> None:
+        """Take in a document of the test."""
+        self._ids.add(document.id)
         self._texts.setdefault(_number(_words(document.text)), []).append(document.id)
         for one in set(self._hashes(document.text)):
             self._passages.setdefault(one, []).append(document.id)
-        self.pairs += [
-            [(gold.surface, entity) for entity in gold.entities] for gold in gold_items(document) if gold.entities
-        ]
+        for gold in document.gold:
+            if gold.entities:
+                self._answers[_pairs(document, gold)] += 1
 
-    def same_text(self, text: str) -> set[str]:
+    def compare(self, training: Iterable[Document] = (), kb: Texts | None = None) -> Leakage:
+        """What the test shares with training documents, and with the descriptions in a knowledge base."""
+        same_ids, same_texts, shared = set[str](), set[str](), set[str]()
+        known: set[tuple[str, str]] = set()
+        for document in training:
+            same_ids |= self._ids & {document.id}
+            same_texts |= self._same_text(document.text)
+            shared |= self._sharing(document.text)
+            known.update(pair for gold in document.gold for pair in _pairs(document, gold))
+        of_kb = None if kb is None else {one for entity in kb for one in self._sharing(entity.description)}
+        total = self._answers.total()
+        found = sum(times for pairs, times in self._answers.items() if known.intersection(pairs))
+        return Leakage(
+            documents=len(self._ids),
+            passage=self._passage,
+            same_ids=len(same_ids),
+            same_texts=len(same_texts),
+            with_passages_of_training=len(shared),
+            with_passages_of_kb=None if of_kb is None else len(of_kb),
+            answers=found / total if total else 0.0,
+            examples=sorted(same_texts | shared | (of_kb or set()))[:_SHOWN],
+        )
+
+    def _same_text(self, text: str) -> set[str]:
         """Test documents with the same words."""
         words = _words(text)
         return set(self._texts.get(_number(words), ())) if words else set()
 
-    def sharing(self, text: str) -> set[str]:
+    def _sharing(self, text: str) -> set[str]:
         """Test documents with a passage of the text."""
         return {id for one in self._hashes(text) for id in self._passages.get(one, ())}
 
@@ -107,6 +112,12 @@ class _Index:
         words, size = _words(text), self._passage
         for start in range(len(words) - size + 1):
             yield _number(words[start : start + size])
+
+
+def _pairs(document: Document, gold: GoldLink) -> tuple[tuple[str, str], ...]:
+    """A gold mention with each of its entities."""
+    surface = surface_of(document, gold)
+    return tuple((surface, entity) for entity in gold.entities)
 
 
 def _words(text: str) -> list[str]:
@@ -117,7 +128,3 @@ def _words(text: str) -> list[str]:
 def _number(words: Sequence[str]) -> int:
     """64 bits, of this process only: texts are compared, never stored."""
     return hash(tuple(words))
-
-
-def _share_known(links: list[list[tuple[str, str]]], known: set[tuple[str, str]]) -> float:
-    return sum(any(pair in known for pair in pairs) for pairs in links) / len(links) if links else 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Hashable, Sequence
 
 from entlink.evaluation.conventions import Matching
@@ -49,8 +50,6 @@ def _overlaps(gold: Sequence[Gold], predicted: Sequence[Predicted]) -> Edges:
 
 
 def _overlapping(one: Predicted, gold: Sequence[Gold], order: list[int], reaches: list[int]) -> list[int]:
-    from bisect import bisect_left, bisect_right
-
     first = bisect_right(reaches, one.start)
     last = bisect_left(order, one.end, key=lambda number: gold[number].start)
     found = [number for number in order[first:last] if gold[number].end > one.start]

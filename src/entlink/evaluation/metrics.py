@@ -137,9 +137,13 @@ def _distinct(
     place = place_of(matching)
     first: dict[Hashable, Item] = {}
     for item in sorted(items, key=_is_optional):
-        key = place(item), item[4] if with_entity else None, item.nil_type if with_type else None
+        key = place(item), _meaning(item) if with_entity else None, item.nil_type if with_type else None
         first.setdefault(key, item)
     return list(first.values())
+
+
+def _meaning(item: Gold | Predicted) -> Hashable:
+    return item.entities if isinstance(item, Gold) else item.entity
 
 
 def _is_optional(item: Gold | Predicted) -> bool:

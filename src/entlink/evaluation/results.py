@@ -15,11 +15,12 @@ from entlink.evaluation.conventions import Convention
 from entlink.evaluation.counts import Counts
 from entlink.evaluation.leakage import Leakage
 from entlink.evaluation.ranking import BlinkColumns
-from entlink.evaluation.resampling import Intervals
+from entlink.evaluation.resampling import Interval, Intervals
 from entlink.evaluation.tally import Column
 from entlink.formats.inputs import Input, input_name, open_input
 
 KIND = "entlink evaluation, version 1"
+TASKS = ("md", "md_linked", "ed", "el")
 
 
 class Micro(Record, frozen=True, omit_defaults=False):
@@ -128,6 +129,7 @@ class Coverage(Record, frozen=True, omit_defaults=False):
     """How much of the gold the knowledge base knows: of links, and of distinct entities. The scores are over that."""
 
     kb: str
+    convention: str
     links: int
     covered_links: int
     entities: int
@@ -148,6 +150,9 @@ class Ranking(Record, frozen=True, omit_defaults=False):
     accuracy_at: dict[int, float]
     mrr: float | None
     blink: BlinkColumns | None
+    accuracy_interval: Interval | None = None
+    accuracy_in_kb_interval: Interval | None = None
+    macro_accuracy_in_kb: float | None = None
 
 
 class FileFacts(Record, frozen=True, omit_defaults=False):

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from entlink.documents import Document, Record
-from entlink.errors import InputError
+from entlink.errors import ConfigError, InputError
 from entlink.evaluation.aligning import Aligned, Missing
 from entlink.evaluation.conventions import Convention, Matching, NilRule
 from entlink.evaluation.identities import Identities
 from entlink.evaluation.items import surface_of
-from entlink.evaluation.leakage import Leakage, leakage
+from entlink.evaluation.leakage import Leakage, LeakIndex
 from entlink.evaluation.results import Evaluation
 from entlink.evaluation.scorer import Scorer, ScorerOptions
 from entlink.evaluation.slices import Training, slicers
@@ -32,7 +32,8 @@ class EvaluationOptions(Record, frozen=True):
 
     `matching` None is strict, or by strings where one side has no offsets. `rules` are further rules for NIL, scored
     side by side. `slices` None are all that can be had. `missing` says what a document is that only one side has.
-    Gold links with one of the fields `without` in their meta are left out, such as ConEL's `personal` ones.
+    Gold links with one of the fields `without` in their meta are left out, such as ConEL's `personal` ones. `leaks`
+    looks for passages of the test in the knowledge base even without training data.
     """
 
     matching: Matching | None = None
@@ -43,6 +44,7 @@ class EvaluationOptions(Record, frozen=True):
     evidence: str | None = None
     without: tuple[str, ...] = ()
     missing: Missing = "stop"
+    leaks: bool = False
     rounds: int = 1000
     level: float = 0.95
     seed: int = 0
@@ -56,6 +58,7 @@ def evaluate(
     *,
     kb: KnowledgeBase | None = None,
     training: Callable[[], Iterable[Document]] | None = None,
+    lists: tuple[bool, bool] = (False, False),
     name: str = "run",
     progress: Progress | None = None,
 ) -> Evaluation:
@@ -63,53 +66,90 @@ def evaluate(
 
     With `kb`, identifiers on both sides are looked up in it first, and coverage and further slices are told.
     `training` gives the documents a linker was trained on, each time anew: for slices of what was seen, and leaks.
+    `lists` says of gold and predictions whether they leave out documents without links.
     """
     options = options or EvaluationOptions()
     identities = None if kb is None else Identities(kb)
     seen = None if training is None else Training(training(), identities)
-    if options.without:
-        gold = (_less(document, options.without) for document in gold)
-    first_gold, gold = _first(gold)
+    first_gold, gold = _first(_Without(gold, options.without))
     first_predicted, predictions = _first(predictions)
     matching, chosen = _matching_of(first_gold, first_predicted, options.matching)
-    aligned = Aligned(gold, predictions, missing=options.missing)
+    any_text = matching.is_of_strings
+    aligned = Aligned(gold, predictions, missing=options.missing, lists=lists, any_text=any_text)
     scorer = Scorer(
-        ScorerOptions(
-            Convention(matching, options.nil),
-            options.rules,
-            options.macro_by,
-            options.evidence,
-            options.examples,
-            options.seed,
-        ),
+        _scorer_options(options, matching),
         slicers(options.slices, identities=identities, names=kb, training=seen),
         identities,
     )
-    kept: list[Document] = []
+    leaks = LeakIndex() if options.leaks or training is not None else None
     for number, pair in enumerate(aligned, 1):
         scorer.add(pair)
-        if training is not None:
-            kept.append(identities.gold(pair.gold) if identities else pair.gold)
+        if leaks is not None:
+            leaks.add(identities.gold(pair.gold) if identities else pair.gold)
         if progress is not None and number % 50 == 0:
             progress("scoring", number, 0)
-    mentions = scorer.tally.columns.get("md")
-    if mentions is None or not mentions.total().gold:
-        raise InputError(_NOTHING_TO_SCORE)
-    leaks = None if training is None else _leaks(kept, training(), kb, identities, progress)
+    _check_scored(scorer, options, first_predicted)
     return summarise(
         scorer,
         name=name,
         resampling=Resampling(options.rounds, options.seed, options.level),
         kb="" if kb is None else kb.folder.name,
-        leaks=leaks,
+        leaks=None if leaks is None else _leaks(leaks, training, kb, identities, progress),
         notes=_told(aligned, options.missing),
         chosen=chosen,
+        settings={
+            "kb": "" if kb is None else kb.folder.name,
+            "without": list(options.without),
+            "missing": options.missing,
+        },
     )
 
 
-def _less(document: Document, fields: Sequence[str]) -> Document:
-    kept = tuple(link for link in document.gold if not any(link.meta.get(field) for field in fields))
-    return msgspec.structs.replace(document, gold=kept)
+def _scorer_options(options: EvaluationOptions, matching: Matching) -> ScorerOptions:
+    return ScorerOptions(
+        Convention(matching, options.nil),
+        options.rules,
+        options.macro_by,
+        options.evidence,
+        options.examples,
+        options.seed,
+    )
+
+
+def _check_scored(scorer: Scorer, options: EvaluationOptions, first: Document | None) -> None:
+    """Raises where there was nothing to score, or an option named what is not there: it would pass for a score."""
+    if not scorer.gold_spans:
+        raise InputError(_NOTHING_TO_SCORE)
+    if not scorer.spans and not scorer.outside and first is not None and first.gold:
+        raise InputError("the predictions have gold and no links: are GOLD and PREDICTIONS swapped?")
+    if options.evidence and scorer.has_candidates and not scorer.has_evidence:
+        raise ConfigError(f"no candidate has the evidence {options.evidence!r}. `--explain` shows what there is")
+    for wanted in options.slices or ():
+        if wanted.startswith(("meta:", "gold:")) and not any(name == wanted for name, _ in scorer.slices.documents):
+            raise ConfigError(f"the slice {wanted!r} is empty: no document has the field {wanted[5:]!r} there")
+
+
+class _Without:
+    """Documents without the gold that has one of the fields; a field that no gold has is an error."""
+
+    def __init__(self, documents: Iterable[Document], fields: Sequence[str]) -> None:
+        self._documents, self._fields = documents, fields
+
+    def __iter__(self) -> Iterator[Document]:
+        missing = set(self._fields)
+        for document in self._documents:
+            if not self._fields:
+                yield document
+                continue
+            kept = []
+            for link in document.gold:
+                met = {field for field in self._fields if link.meta.get(field)}
+                missing -= met
+                if not met:
+                    kept.append(link)
+            yield msgspec.structs.replace(document, gold=tuple(kept))
+        if missing:
+            raise ConfigError(f"no gold link has the field {min(missing)!r} in its meta, which was to be left out")
 
 
 def _first(documents: Iterable[Document]) -> tuple[Document | None, Iterable[Document]]:
@@ -152,21 +192,22 @@ def _has_no_strings(gold: Document | None, predicted: Document | None) -> bool:
 
 
 def _leaks(
-    test: list[Document],
-    training: Iterable[Document],
+    index: LeakIndex,
+    training: Callable[[], Iterable[Document]] | None,
     kb: KnowledgeBase | None,
     identities: Identities | None,
     progress: Progress | None,
 ) -> Leakage:
     if progress is not None:
         progress("looking for leaks", 0, 0)
-    return leakage(test, map(identities.gold, training) if identities else training, kb)
+    seen = () if training is None else training()
+    return index.compare(map(identities.gold, seen) if identities else seen, kb)
 
 
 def _told(aligned: Aligned, missing: Missing) -> list[str]:
-    fate = "count as documents without links" if missing == "empty" else "are left out"
-    sides: Sequence[tuple[list[str], str]] = (
-        (aligned.only_gold, "gold documents without predictions"),
-        (aligned.only_predicted, "documents with predictions that are not in the gold"),
+    kept = missing != "skip"
+    sides: Sequence[tuple[list[str], str, str]] = (
+        (aligned.only_gold, "gold documents without predictions", "all their gold is missed"),
+        (aligned.only_predicted, "documents with predictions that are not in the gold", "all their links are wrong"),
     )
-    return [f"{what}: {len(ids)}; they {fate}" for ids, what in sides if ids]
+    return [f"{what}: {len(ids)}; {fate if kept else 'they are left out'}" for ids, what, fate in sides if ids]

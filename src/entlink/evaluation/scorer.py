@@ -10,7 +10,7 @@ from entlink.documents import Document, Record
 from entlink.evaluation.aligning import Pair
 from entlink.evaluation.blaming import Blamer
 from entlink.evaluation.conventions import Convention, NilRule
-from entlink.evaluation.counts import NOTHING
+from entlink.evaluation.counts import NOTHING, Counts
 from entlink.evaluation.covering import CoverageCounter
 from entlink.evaluation.document_score import DocumentScore, general_score
 from entlink.evaluation.examples import Examples
@@ -57,7 +57,7 @@ class Scorer:
         self.groups: list[str | None] = []
         self.outcomes: Counter[Outcome] = Counter()
         self.typed_nil = self.outside = self.spans = self.gold_spans = 0
-        self.has_candidates = False
+        self.has_candidates = self.has_evidence = False
         examples = Examples(options.examples, options.seed, identities)
         self.blamer = Blamer(options.convention, identities, examples)
         self.slices = SliceCounter(slicers, self.tally, options.convention.nil)
@@ -89,16 +89,33 @@ class Scorer:
         for name, counts in score.counts.items():
             if counts is not NOTHING:
                 self.tally.add(name, counts)
+        self._count_accuracy(document, score)
         self.outside += score.outside
         self.spans += len(score.predicted)
         self.gold_spans += len(document.gold)
+
+    def _count_accuracy(self, document: Document, score: DocumentScore) -> None:
+        """Right answers over gold mentions, whatever the rule for NIL: over all, and over those to entities."""
+        if score.is_plain:
+            counts = Counts(score.right.count(True), 0, len(score.right))
+            self.tally.add("accuracy", counts)
+            self.tally.add("accuracy_in_kb", counts)
+            return
+        fates = [
+            (bool(gold.entities), is_right)
+            for gold, is_right in zip(document.gold, score.right, strict=True)
+            if not gold.optional
+        ]
+        in_kb = [is_right for has_entity, is_right in fates if has_entity]
+        self.tally.add("accuracy", Counts(sum(is_right for _, is_right in fates), 0, len(fates)))
+        self.tally.add("accuracy_in_kb", Counts(sum(in_kb), 0, len(in_kb)))
 
     def _watch(self, gold: Document, predicted: Document) -> None:
         ours, theirs = self.watches
         if ours.is_looking and "lacks" not in gold.meta:
             ours.see(gold.text, [link.span for link in gold.gold])
-        if theirs.is_looking and "lacks" not in predicted.meta:
-            theirs.see(predicted.text, [link.mention.span for link in predicted.links])
+        if theirs.is_looking and "lacks" not in gold.meta and predicted.meta.get("lacks") != "offsets":
+            theirs.see(gold.text, [link.mention.span for link in predicted.links])
 
     def _count_outcomes(self, document: Document, score: DocumentScore) -> None:
         """What became of each gold link that must be found."""
@@ -113,6 +130,9 @@ class Scorer:
                 if not gold.optional
             )
         self.has_candidates = self.has_candidates or has_candidates
+        if has_candidates and self.options.evidence and not self.has_evidence:
+            name = self.options.evidence
+            self.has_evidence = any(name in one.evidence for link in score.predicted for one in link.candidates)
         if not score.is_plain:
             self.typed_nil += sum(
                 answer is not None and answer.entity is None and gold.nil_type == answer.nil_type

@@ -81,7 +81,7 @@ def slicers(
 
 
 def _unknown(name: str, able: dict[str, Slicer]) -> str:
-    needs = {"popular": "--kb", "title": "--kb", "overlap": "--kb", "seen": "--train"}
+    needs = {"popular": "--kb", "seen": "--train"}
     if name in needs:
         return f"the slice {name!r} needs {needs[name]}"
     names = ", ".join(dict.fromkeys([*able, *needs]))
@@ -92,8 +92,8 @@ def _able(identities: Identities | None, names: Names | None, training: Training
     found = [Slicer("kb", lambda document: _kb_labels(document, identities))]
     if names is not None:
         found.append(Slicer("popular", partial(_by_surface, labels=_Popularity(names).labels)))
-    if identities is not None:
-        found.append(Slicer("title", partial(_by_surface, labels=partial(_title_labels, identities=identities))))
+    titles = partial(_by_surface, labels=partial(_title_labels, identities=identities))
+    found.append(Slicer("title", titles, needs_details=identities is None))
     if training is not None:
         found.append(Slicer("seen", partial(_by_surface, labels=partial(_seen_labels, training=training))))
     found += [
@@ -174,7 +174,7 @@ def _title(gold: GoldLink, identities: Identities | None) -> str | None:
     return title if isinstance(title, str) else None
 
 
-def _title_labels(gold: GoldLink, surface: str, identities: Identities) -> Labels:
+def _title_labels(gold: GoldLink, surface: str, identities: Identities | None) -> Labels:
     title = _title(gold, identities)
     if title is None:
         return ()

@@ -86,6 +86,6 @@ def _alike(
 
 def _among_candidates(document: Document, score: DocumentScore) -> list[bool]:
     return [
-        answer is not None and rank_of(gold, answer.candidates) is not None
-        for gold, answer in zip(document.gold, score.answers, strict=True)
+        is_right or (answer is not None and rank_of(gold, answer.candidates) is not None)
+        for gold, answer, is_right in zip(document.gold, score.answers, score.right, strict=True)
     ]

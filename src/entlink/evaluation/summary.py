@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from entlink.documents import Record
 from entlink.errors import ConfigError, MissingExtraError
@@ -11,8 +12,9 @@ from entlink.evaluation.blame import STAGE_OF, ceilings
 from entlink.evaluation.conventions import Convention, NilRule
 from entlink.evaluation.counts import macro
 from entlink.evaluation.leakage import Leakage
-from entlink.evaluation.resampling import Intervals, intervals, macro_intervals, require_numpy
+from entlink.evaluation.resampling import Interval, Intervals, intervals, macro_intervals, require_numpy
 from entlink.evaluation.results import (
+    TASKS,
     Blame,
     ConventionName,
     Coverage,
@@ -29,7 +31,6 @@ from entlink.evaluation.scorer import Scorer
 from entlink.evaluation.tally import Column
 from entlink.version import __version__
 
-TASKS = ("md", "md_linked", "ed", "el")
 NO_INTERVALS = "there are no intervals: pip install 'entlink[eval]'"
 _MOST_VALUES = 40
 _FEW_DOCUMENTS = 10
@@ -48,7 +49,8 @@ class Summariser:
     """Makes the parts of an evaluation from one scorer's counts."""
 
     def __init__(self, scorer: Scorer, resampling: Resampling) -> None:
-        scorer.tally.close(*TASKS, "nil", "nil_typed")
+        scorer.tally.close(*TASKS, "nil", "nil_typed", "accuracy", "accuracy_in_kb")
+        scorer.blamer.close(has_candidates=scorer.has_candidates)
         self._scorer, self._tally, self._resampling = scorer, scorer.tally, resampling
         self.notes: list[str] = []
         self._has_intervals = resampling.rounds > 0 and self._can_draw()
@@ -134,7 +136,14 @@ class Summariser:
             {k: ranking.accuracy_at(outcomes, k) for k in ranking.KS} if known else {},
             ranking.reciprocal_rank(outcomes) if known else None,
             ranking.blink_columns(outcomes) if known else None,
+            self._recall_interval("accuracy"),
+            self._recall_interval("accuracy_in_kb"),
+            self.task("accuracy_in_kb").macro.recall,
         )
+
+    def _recall_interval(self, name: str) -> Interval | None:
+        drawn = self._intervals(self._tally.columns[name])
+        return None if drawn is None else drawn.recall
 
     def slices(self) -> list[Slice]:
         """Every value of every slice, the largest first within one; rare values are left out and told."""
@@ -178,7 +187,12 @@ class Summariser:
             dict(scorer.blamer.misses.most_common()),
             stages,
             dict(scorer.blamer.wrong.most_common()),
-            ceilings(scorer.blamer.blamed, scorer.blamer.misses, has_kb=scorer.coverage is not None),
+            ceilings(
+                scorer.blamer.blamed,
+                scorer.blamer.misses,
+                coverage=None if scorer.coverage is None else scorer.coverage.share,
+                has_candidates=scorer.has_candidates,
+            ),
             scorer.blamer.examples.all(),
         )
 
@@ -195,6 +209,7 @@ class Summariser:
             return None
         return Coverage(
             kb,
+            Convention(self._scorer.options.convention.matching, NilRule.DROPPED).name,
             counted.links,
             counted.covered_links,
             len(counted.entities | counted.unknown_entities),
@@ -218,10 +233,17 @@ class Summariser:
         if self._has_intervals and len(self._tally.documents) < _FEW_DOCUMENTS:
             count = len(self._tally.documents)
             told.append(f"intervals are drawn over documents, and {count} tell little of chance: take more")
+        if not scorer.spans:
+            told.append("the predictions have no links at all where gold was annotated")
         return told + self._mismatch()
 
     def _mismatch(self) -> list[str]:
-        """Mentions agree and entities never do: most likely two kinds of identifiers."""
+        """Entities that agree but for underscores or case, or never do: most likely two kinds of identifiers."""
+        if loose := self._scorer.blamer.loosely_right:
+            return [
+                f"answers that differ from gold only in underscores, case or the address before a title: {loose}"
+                "; they count as wrong. With --kb both are looked up in a knowledge base first"
+            ]
         md, el = self._tally.columns["md_linked"].total(), self._tally.columns["el"].total()
         if md.correct < 10 or el.correct or self._scorer.coverage is not None:
             return []
@@ -240,6 +262,7 @@ def summarise(
     leaks: Leakage | None = None,
     notes: Sequence[str] = (),
     chosen: str = "",
+    settings: Mapping[str, Any] | None = None,
 ) -> Evaluation:
     """All that was measured."""
     resampling = resampling or Resampling()
@@ -264,7 +287,12 @@ def summarise(
         coverage=make.coverage(kb),
         leakage=leaks,
         notes=[*notes, *make.warnings(), *make.notes],
-        settings={"seed": resampling.seed, "rounds": resampling.rounds, "level": resampling.level},
+        settings={
+            "seed": resampling.seed,
+            "rounds": resampling.rounds,
+            "level": resampling.level,
+            **(settings or {}),
+        },
         per_document=PerDocument(
             tally.documents,
             [] if make.groups is None else [group or "" for group in make.groups],

@@ -53,7 +53,18 @@ def usual_score(
     confused = md.correct - el.correct
     fates = {RIGHT: el.correct, WRONG: confused + missed}
     return DocumentScore(
-        counts, answers, right, None, predicted.links, wanted, given, True, has_details, fates, confused, (), astray
+        counts=counts,
+        answers=answers,
+        right=right,
+        placed=None,
+        predicted=predicted.links,
+        gold_places=wanted,
+        places=given,
+        is_plain=True,
+        has_details=has_details,
+        fates=fates,
+        confused=confused,
+        astray=astray,
     )
 
 
@@ -142,18 +153,18 @@ def _score_with_nil(
     astray = [link for place, link in given.items() if place not in wanted and link.entity is not None]
     confused = counts["md_linked"].correct - nil.right_entities
     return DocumentScore(
-        counts,
-        answers,
-        nil.right,
-        None,
-        predicted,
-        wanted,
-        given,
-        not nil.gold,
-        has_details,
-        nil.fates(confused),
-        confused,
-        [] if rule is NilRule.DROPPED else on_nil,
-        astray,
-        nil.wrongly_said(rule),
+        counts=counts,
+        answers=answers,
+        right=nil.right,
+        placed=None,
+        predicted=predicted,
+        gold_places=wanted,
+        places=given,
+        is_plain=not nil.gold,
+        has_details=has_details,
+        fates=nil.fates(confused),
+        confused=confused,
+        on_nil=[] if rule is NilRule.DROPPED else on_nil,
+        astray=astray,
+        nil=nil.wrongly_said(rule),
     )

@@ -13,7 +13,6 @@ from entlink.evaluation.results import Blame, Slice
 CEILINGS = ("coverage", "detection", "candidates", "ranking", "final")
 # In the order of the pipeline, which is also the order of their colours.
 STAGES = tuple(dict.fromkeys(STAGE_OF.values()))
-STAGE_OF_CAUSE = {str(cause): stage for cause, stage in STAGE_OF.items()}
 
 
 class Slices:
@@ -105,8 +104,8 @@ def causes_table(runs: Sequence[Run]) -> Table | None:
     counts = [shares_of(run.evaluation.blame, run.evaluation.blame.misses) for run in runs]
     if not any(counts):
         return None
-    known = dict.fromkeys([*STAGE_OF_CAUSE, *(cause for one in counts for cause in one)])
-    names = {cause: (STAGE_OF_CAUSE.get(cause, ""),) for cause in known}
+    known = dict.fromkeys([*STAGE_OF, *(cause for one in counts for cause in one)])
+    names = {cause: (STAGE_OF.get(cause, ""),) for cause in known}
     columns, groups = _matrix(runs, ("cause", "stage"), names, counts)
     return Table("causes", "Misses by cause", columns, groups)
 

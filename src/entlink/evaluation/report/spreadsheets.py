@@ -6,13 +6,13 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from entlink.evaluation.blame import STAGE_OF
 from entlink.evaluation.report.content import Report
 from entlink.evaluation.report.differences import Paired
-from entlink.evaluation.report.loss_tables import CEILINGS, STAGE_OF_CAUSE, shares_of
+from entlink.evaluation.report.loss_tables import CEILINGS, shares_of
 from entlink.evaluation.report.runs import Run
 from entlink.evaluation.resampling import MEASURES
-from entlink.evaluation.results import Macro, Micro, Ranking
-from entlink.evaluation.summary import TASKS
+from entlink.evaluation.results import TASKS, Macro, Micro, Ranking
 
 Value = str | int | float | None
 SCORES = (
@@ -59,7 +59,7 @@ def _scores(run: Run) -> Iterator[Sequence[Value]]:
     for name, micro in (("nil", evaluation.nil), ("nil_typed", evaluation.nil_typed)):
         yield from _measures((run.name, name, evaluation.convention.matching), micro)
     if evaluation.coverage is not None:
-        yield from _measures((run.name, "el_covered", evaluation.convention.matching), evaluation.coverage.el)
+        yield from _measures((run.name, "el_covered", evaluation.coverage.convention), evaluation.coverage.el)
     for measure, value in _ranking(evaluation.ranking).items():
         yield run.name, "ranking", evaluation.convention.matching, "micro", measure, value, *[None] * 5
 
@@ -109,7 +109,7 @@ def _blame(run: Run) -> Iterator[Sequence[Value]]:
     """Misses as shares of gold, wrong answers as shares of the wrong ones, and ceilings."""
     blame = run.evaluation.blame
     for cause, part in shares_of(blame, blame.misses).items():
-        yield run.name, "miss", STAGE_OF_CAUSE.get(cause, ""), cause, part.number, part.share
+        yield run.name, "miss", STAGE_OF.get(cause, ""), cause, part.number, part.share
     total = sum(blame.wrong.values())
     for reason, count in blame.wrong.items():
         yield run.name, "wrong", "", reason, count, count / total

@@ -12,7 +12,7 @@ TASKS_MEAN: Mapping[str, str] = {
         "leaves NIL out on both sides."
     ),
     "ED": (
-        "Entity detection: is the right entity named in a document, or in a turn of a conversation? Where it "
+        "Entity disambiguation: is the right entity named in a document, or in a turn of a conversation? Where it "
         "stands, and how often, does not matter."
     ),
     "EL": (

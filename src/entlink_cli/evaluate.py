@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from entlink_cli import options, values
+from entlink_cli import options, scoring, values
 from entlink_cli.output import note, say, write_bytes
 from entlink_cli.parsing import Command
 from entlink_cli.progress import progress
@@ -27,7 +27,7 @@ def _configure_evaluate(parser: Parser) -> None:
     )
     parser.add_argument("-o", "--output", metavar="RUN.json", help="save the evaluation, for compare and report")
     options.as_json(parser, "print all that was measured as JSON")
-    options.scoring(parser)
+    scoring.configure(parser)
     parser.add_argument(
         "--name", metavar="N", type=values.text, help="what to call the run (default: its file's name)"
     )
@@ -42,13 +42,13 @@ def _evaluate(arguments: Namespace) -> None:
 
     if arguments.output:
         file_to_write(arguments.output)
-    kb = options.scoring_kb(arguments)
+    kb = scoring.chosen_kb(arguments)
     try:
         with progress(quiet=arguments.quiet, patience=_PATIENCE) as report:
             found = evaluate_files(
                 arguments.gold,
                 arguments.predictions,
-                options.scoring_options(arguments),
+                scoring.chosen_options(arguments),
                 gold_format=arguments.gold_format,
                 format=arguments.format,
                 training=arguments.train,
@@ -78,7 +78,7 @@ def _configure_compare(parser: Parser) -> None:
     parser.add_argument("b", metavar="B", help="another run over the same gold")
     parser.add_argument("--gold", metavar="GOLD", help="the gold, where A and B are predictions")
     options.as_json(parser)
-    options.scoring(parser, predictions="A and B")
+    scoring.configure(parser, predictions="A and B")
     parser.add_argument(
         "--test-rounds", metavar="N", type=values.whole, default=10_000, help="rounds of the test (default: 10000)"
     )

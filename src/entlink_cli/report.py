@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from entlink_cli import options, values
+from entlink_cli import options, scoring, values
 from entlink_cli.output import number_of, say, size
 from entlink_cli.parsing import Command
 from entlink_cli.progress import progress
@@ -31,7 +31,7 @@ def _configure(parser: Parser) -> None:
     parser.add_argument("--gold", metavar="GOLD", help="the gold, where RUN is predictions")
     parser.add_argument("--title", metavar="T", type=values.text, help="title of the page")
     parser.add_argument("--replace", action="store_true", help="write over files that are not of a report")
-    options.scoring(parser, predictions="RUN")
+    scoring.configure(parser, predictions="RUN")
     options.quiet(parser)
 
 

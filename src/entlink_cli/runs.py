@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from entlink_cli import options
+from entlink_cli import scoring
 from entlink_cli.output import note
 
 if TYPE_CHECKING:
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def load_runs(arguments: Namespace, paths: Sequence[str], command: str, report: Report) -> list[Evaluation]:
-    """The evaluations of these files, by the options of `scoring` and --gold."""
+    """The evaluations of these files, by the options of scoring and --gold."""
     from entlink.evaluation.files import load_run
 
-    chosen, kb = options.scoring_options(arguments), options.scoring_kb(arguments)
+    chosen, kb = scoring.chosen_options(arguments), scoring.chosen_kb(arguments)
     try:
         found = [
             load_run(

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from entlink.evaluation import read_evaluation
+from entlink.evaluation import Matching, NilRule, read_evaluation
+from entlink_cli import scoring
 
 TEXT = "Mercury is near the Sun. NASA sent a probe to Mercury."
 GOLD = [
@@ -248,3 +249,8 @@ def test_leaks_into_the_knowledge_base_are_looked_for_on_demand(files, run, toy)
     assert found["leakage"]["with_passages_of_kb"] == 0
     found = json.loads(run("evaluate", files / "gold.jsonl", files / "a.jsonl", "--kb", toy, "--json").out)
     assert found["leakage"] is None
+
+
+def test_help_offers_every_convention():
+    assert tuple(Matching) == scoring.MATCHINGS
+    assert sorted(scoring.NIL_RULES) == sorted(NilRule)

@@ -25,6 +25,12 @@ def _configure(parser: Parser) -> None:
     parser.add_argument("-o", "--output", metavar="OUT", help="the file to make (default: stdout)")
     parser.add_argument("--format", metavar="F", help="format of FILE (default: told from its content)")
     parser.add_argument(
+        "--write",
+        choices=("gold", "links"),
+        help="write only the gold, or only the links of a linker (default: gold if there is any, else links; "
+        "jsonl has both)",
+    )
+    parser.add_argument(
         "--on-error", choices=("stop", "skip"), default="stop", help="at a bad record: stop (default) or leave it out"
     )
     options.quiet(parser)
@@ -56,6 +62,7 @@ def _convert(arguments: Namespace) -> None:
             cast("BinaryIO", _Writing(write)),
             arguments.to,
             format=arguments.format,
+            write=arguments.write,
             on_error=arguments.on_error,
             on_problem=lambda error: skipped.append(str(error)),
             progress=report,
@@ -71,8 +78,8 @@ COMMANDS = {
     "datasets convert": Command(
         _convert,
         _configure,
-        "Write documents in another format: gold if there is any, else links. What a format cannot hold is an error, "
-        "or left out, as the pages on formats say.",
+        "Write documents in another format: gold if there is any, else links, or what `--write` says. What a format "
+        "cannot hold is an error, or left out, as the pages on formats say.",
         (
             "entlink datasets convert samples/conversations.jsonl --to neleval -o gold.tsv",
             "entlink datasets convert samples/article.gold.jsonl --to nif -o article.ttl",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from entlink.datasets.checking import CheckReport, FileReport
     from entlink.datasets.dataset_card import Split
     from entlink.datasets.dataset_counts import DatasetCounts
+    from entlink.formats.public import Role
     from entlink_cli.parsing import Namespace, Parser
 
 _PATIENCE = 2.0
@@ -142,7 +143,7 @@ def _file_lines(file: FileReport) -> list[str]:
     rows = [
         ("dataset", _identity(file)),
         ("records", f"{file.counts.records:,}"),
-        ("gold", _gold(file.counts)),
+        (file.role, _links(file.counts, file.role)),
         ("sha256", f"{file.sha256}{_VERDICTS[file.checksum] if file.parts else ''}"),
     ]
     rows += [("warning", warning) for warning in file.warnings]
@@ -166,9 +167,10 @@ def _identity(file: FileReport) -> str:
     return f"{names}, known by its {file.told_by}; the format is {file.format}"
 
 
-def _gold(counts: DatasetCounts) -> str:
+def _links(counts: DatasetCounts, role: Role) -> str:
+    """What is known of the gold, or of what a linker answered."""
     facts = [
-        number_of(counts.gold, "link"),
+        number_of(counts.gold, "link") + (" of a linker" if role == "links" else ""),
         number_of(counts.entities, "entity", "entities"),
         f"{counts.nil:,} NIL",
         f"{counts.alternatives:,} with alternatives",
@@ -198,9 +200,9 @@ COMMANDS = {
         _check,
         _configure_check,
         "Tell which dataset and split a file is, or the files of a folder are, by checksum, else by name, else by "
-        "format; read every record; count gold links, NIL and alternatives; and warn of spans outside their text, "
-        "ids that stand twice and empty texts. Another checksum than the card's is a warning. A file that cannot be "
-        "read is exit code 3.",
+        "format; read every record; count gold links (or those of a linker), NIL and alternatives; and warn of spans "
+        "outside their text, ids that stand twice and empty texts. Another checksum than the card's is a warning. A "
+        "file that cannot be read is exit code 3.",
         (
             "entlink datasets check samples/article.gold.jsonl",
             "entlink datasets check samples/conversations.jsonl --format jsonl --json",

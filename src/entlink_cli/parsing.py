@@ -15,6 +15,18 @@ if TYPE_CHECKING:
 
 Namespace = argparse.Namespace
 _WIDEST = 100
+# Each is an example of its command or a first step, so that it is run by the tests.
+GROUP_EXAMPLES = {
+    "kb": (
+        "entlink kb build samples/products.csv -o shop.kb",
+        "entlink kb info shop.kb",
+    ),
+    "datasets": (
+        "entlink datasets list",
+        "entlink datasets info conel-2",
+        "entlink datasets check samples/article.gold.jsonl",
+    ),
+}
 
 
 class Command:
@@ -72,8 +84,7 @@ def group_parser(group: str = "") -> Parser:
         own = {
             name.removeprefix(prefix): entry.summary for name, entry in CATALOGUE.items() if name.startswith(prefix)
         }
-        first = next(name for name in CATALOGUE if name.startswith(prefix))
-        epilog = _examples([f"entlink {first} --help", *FIRST_STEPS[:1]])
+        epilog = _examples(GROUP_EXAMPLES[group])
         description = f"{GROUPS[group].capitalize()}."
     else:
         own = {name: entry.summary for name, entry in CATALOGUE.items() if " " not in name} | GROUPS

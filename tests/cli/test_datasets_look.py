@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from entlink.datasets.catalogue import card, cards, names
+from entlink_cli import load_command
+from entlink_cli.catalogue import CATALOGUE, FIRST_STEPS, GROUPS
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 CHECK = ("datasets", "check")
@@ -84,6 +86,35 @@ def test_check_tells_what_is_in_a_file(run, write_lines, tmp_path):
     ]
 
 
+def test_the_links_of_a_run_are_no_gold(run, tmp_path):
+    path = tmp_path / "run.tsv"
+    path.write_text("d\t0\t2\tQ1\t0.5\nd\t4\t6\tNIL1\t1.0\n", encoding="utf8")
+    assert "\n  links    2 links of a linker, 1 entity, 1 NIL, " in run(*CHECK, path).out
+    (file,) = run(*CHECK, path, "--json").json["files"]
+    assert file["role"] == "links"
+
+
+@pytest.mark.parametrize(("name", "role"), [("gold/Val/gold.json", "gold"), ("runs/Val/WAT-W2V.json", "links")])
+def test_a_card_says_which_split_of_runs_is_gold(run, tmp_path, name, role):
+    path = tmp_path / name
+    path.parent.mkdir(parents=True)
+    path.write_text('[["7", 0, "figs", "Fig"]]', encoding="utf8")
+    out = run(*CHECK, path).out
+    assert f"\n  {role:<8} 1 link{' of a linker' if role == 'links' else ''}, 1 entity" in out
+    assert f" {role}, and here are 1\n" in out
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_help_of_a_group_has_examples_of_its_own(run, group):
+    out = run(group, "--help").out
+    shown = [line.strip() for line in out.partition("Examples:\n")[2].splitlines() if line.strip()]
+    known = {*FIRST_STEPS, *(line for name in CATALOGUE for line in load_command(name).examples)}
+    assert shown
+    for line in shown:
+        assert line.startswith(f"entlink {group} ")
+        assert line in known
+
+
 def test_check_of_a_sample(run):
     row = run(*CHECK, SAMPLES / "article.gold.jsonl", "--json").json
     (file,) = row["files"]
@@ -135,7 +166,8 @@ def test_a_page_saved_in_place_of_a_dataset_is_told(run, tmp_path):
     [
         (lambda path: None, "no such file or folder. Check the path"),
         (lambda path: path.mkdir(), "no file that can be read as a dataset is here"),
-        (lambda path: path.write_bytes(b"\x00\x01"), "the format is not recognised. Name it: "),
+        (lambda path: path.write_bytes(b"\x00\x01"), "the format is not recognised. Name it "),
+        (lambda path: path.write_bytes(b" \n"), "the file is empty. Check how it was made"),
     ],
 )
 def test_nothing_to_read_is_one_line(run, tmp_path, make, told):

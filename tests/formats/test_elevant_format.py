@@ -89,6 +89,30 @@ def test_a_label_may_say_little(tmp_path):
     assert read_one(tmp_path, *written(document)) == document
 
 
+@pytest.mark.parametrize(
+    ("meta", "field"),
+    [({"title": 5}, "title"), ({"type": ["PER"]}, "type"), ({"parent": "x"}, "parent"), ({"id": "a"}, "id")],
+)
+def test_meta_that_no_label_can_have_is_an_error(meta, field):
+    document = Document("d", TEXT, gold=(GoldLink(Span(0, 3), ("Q1",), meta=meta),))
+    with pytest.raises(InputError, match=rf"document 'd': the gold at 0-3, field meta\.{field}: Expected `"):
+        elevant.write([document], io.BytesIO())
+
+
+@pytest.mark.parametrize("meta", [{"title": ["Ann"]}, {"evaluation_span": "all"}])
+def test_meta_that_no_article_can_have_is_an_error(meta):
+    with pytest.raises(InputError, match=rf"document 'd', field meta\.{next(iter(meta))}: Expected `"):
+        elevant.write([Document("d", TEXT, meta=meta)], io.BytesIO())
+
+
+def test_null_as_a_title_or_type_is_none():
+    document = Document("d", TEXT, gold=(GoldLink(Span(0, 3), ("Q1",), meta={"title": None, "type": None}),))
+    file = io.BytesIO()
+    elevant.write([document], file)
+    [label] = json.loads(file.getvalue())["labels"]
+    assert (label["name"], label["type"]) == ("", "OTHER")
+
+
 def test_gold_from_elsewhere_can_be_written():
     gold = (
         GoldLink(Span(0, 3), ("Q1",), meta={"type": "PER", "title": "Ann"}),

@@ -24,7 +24,7 @@ MEANT = {
     "neleval": [["Q90", None]],
     "blink-output": [["Paris"]],
     "elq-output": [["Paris"]],
-    "rel-output": [["Barack_Obama"]],
+    "rel-output": [["Barack Obama"]],
     "genre-output": [["Albert Einstein", None], ["Germany"]],
     "refined-output": [["Q47762"]],
     "spacy-output": [["Q1", None]],

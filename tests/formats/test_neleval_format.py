@@ -126,6 +126,13 @@ def test_a_document_that_comes_again():
 # Writing
 
 
+def test_an_id_that_comes_twice_is_an_error():
+    gold = (GoldLink(Span(0, 1), ("Q1",)),)
+    with pytest.raises(InputError, match="document 'd' cannot be written as neleval: another document has"):
+        written(neleval, [Document("d", "", gold=gold), Document("e", "", gold=gold), Document("d", "", gold=gold)])
+    assert written(neleval, [Document("d", "", gold=gold), Document("d", "")]) == b"d\t0\t0\tQ1\t1.0\n"
+
+
 def lines_of(*documents: Document) -> list[str]:
     return written(neleval, documents).decode().splitlines()
 

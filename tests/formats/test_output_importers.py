@@ -147,7 +147,7 @@ def test_bad_predictions_of_elq(tmp_path, bad, part):
 # REL
 
 OBAMA = [0, 5, "Obama", "Barack_Obama", 0.9, 0.8, "PER"]
-LINK = Link(Mention(Span(0, 5), "Obama", "PER", 0.8), "Barack_Obama", 0.9, title="Barack Obama")
+LINK = Link(Mention(Span(0, 5), "Obama", "PER", 0.8), "Barack Obama", 0.9, title="Barack Obama")
 
 
 def test_an_answer_of_rel():
@@ -171,12 +171,12 @@ def test_lines_of_rel():
 @pytest.mark.parametrize(
     ("row", "link"),
     [
-        (OBAMA[:6], Link(Mention(Span(0, 5), "Obama", None, 0.8), "Barack_Obama", 0.9, title="Barack Obama")),
-        (OBAMA[:5], Link(Mention(Span(0, 5), "Obama"), "Barack_Obama", 0.9, title="Barack Obama")),
-        ([*OBAMA[:5], "PER"], Link(Mention(Span(0, 5), "Obama", "PER"), "Barack_Obama", 0.9, title="Barack Obama")),
+        (OBAMA[:6], Link(Mention(Span(0, 5), "Obama", None, 0.8), "Barack Obama", 0.9, title="Barack Obama")),
+        (OBAMA[:5], Link(Mention(Span(0, 5), "Obama"), "Barack Obama", 0.9, title="Barack Obama")),
+        ([*OBAMA[:5], "PER"], Link(Mention(Span(0, 5), "Obama", "PER"), "Barack Obama", 0.9, title="Barack Obama")),
         (
             [*OBAMA[:6], "NULL"],
-            Link(Mention(Span(0, 5), "Obama", None, 0.8), "Barack_Obama", 0.9, title="Barack Obama"),
+            Link(Mention(Span(0, 5), "Obama", None, 0.8), "Barack Obama", 0.9, title="Barack Obama"),
         ),
         ([*OBAMA[:3], "NIL", 0, 1, "PER"], Link(Mention(Span(0, 5), "Obama", "PER", 1.0), None, 0.0, nil_type="PER")),
     ],

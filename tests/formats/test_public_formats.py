@@ -23,6 +23,7 @@ NIF = """@prefix nif: <http://persistence.uni-leipzig.org/nlp2rdf/ontologies/nif
 CONTEXTS = {"context_left": "in", "mention": "paris", "context_right": "."}
 REL = [0, 5, "Obama", "Barack_Obama", 0.9, 0.8, "PER"]
 ENTS = [{"start": 0, "end": 3, "label": "PER", "kb_id": "Q1"}]
+BARE_ENT = {"start": 0, "end": 3, "label": "PER"}
 REFINED = {
     "text": "Ann",
     "spans": [{"text": "Ann", "start": 0, "ln": 3, "predicted_entity": {"wikidata_entity_id": "Q1"}}],
@@ -56,6 +57,7 @@ SAMPLES: dict[tuple[str, str], object] = {
     ("aida", ""): "-DOCSTART- (1 EU)\nEU\tB\tEU\t--NME--\nrejects\n",
     ("nif", ""): NIF,
     ("neleval", ""): "d\t0\t2\tQ1\t0.5\tPER\nd\t4\t6\tNIL1\t1.0\n",
+    ("neleval", "whole scores"): "d\t0\t2\tQ1\t1\tPER\nd\t4\t6\tQ2\t-1e3\n",
     ("neleval", "candidates"): "d\t0\t2\tQ1\t0.5\tPER\tQ2\t.25\tPER\n",
     ("blink-output", ""): {"id": 1, **CONTEXTS, "predictions": ["Paris"], "scores": [1.5]},
     ("elq-output", ""): {"id": 1, "text": "in ohio", "scores": [-1.0], "pred_tuples_string": [["Ohio", "ohio"]]},
@@ -68,6 +70,10 @@ SAMPLES: dict[tuple[str, str], object] = {
     ("refined-output", "list"): [{"text": "none", "spans": []}, REFINED],
     ("spacy-output", ""): {"text": "Ann", "ents": ENTS, "tokens": [{"id": 0, "start": 0, "end": 3}]},
     ("spacy-output", "list"): [{"text": "Ann", "ents": ENTS}],
+    ("spacy-output", "groups"): [
+        {"text": "None here.", "ents": [], "spans": {}},
+        {"text": "Ann", "ents": [BARE_ENT], "spans": {"links": ENTS}},
+    ],
     ("fever", ""): {"id": 7, "label": "SUPPORTS", "claim": "Ulm is a town.", "evidence": [[[1, 2, "Ulm", 0]]]},
     ("linked-mentions", ""): {"id": "u", "text": "in Ulm", "mentions": [{"start": 3, "end": 6, "entity": "Ulm"}]},
     ("hansel", ""): {"id": "h", "text": "在乌尔姆", "start": 1, "end": 4, "mention": "乌尔姆", "gold_id": "Q3012"},
@@ -84,6 +90,7 @@ def cases(*chosen: tuple[str, str]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(("name", "variant"), chosen, ids=lambda part: part or "plain")
 
 
+CORRECT = "Correct it, or leave it out."
 WRITTEN = [name for name, each in PUBLIC_FORMATS.items() if each.is_written]
 DOCUMENT = Document("d", "Ann here", gold=(GoldLink(Span(0, 3), ("Q1",)),))
 
@@ -148,6 +155,46 @@ def test_a_long_file_is_told_by_its_head(tmp_path, name, variant):
     many = json.dumps(sample * 500).encode() if isinstance(sample, list) else once * 500
     for cut in range(len(many) // 2, len(many) // 2 + len(once), 7):
         assert claimants(tmp_path / "sample", many[:cut]) == {name}
+
+
+def test_entities_of_spacy_without_ids_are_not_taken_for_a_text(tmp_path):
+    """The reader says what is missing; as a text without links it would score 0."""
+    path = tmp_path / "spacy.jsonl"
+    path.write_text(json.dumps({"text": "Ann", "ents": [BARE_ENT]}) + "\n")
+    assert claimants(path, path.read_bytes()) == {"spacy-output"}
+    with pytest.raises(SourceError, match="line 1: its entities have no kb_id"):
+        list(tell_format(path).read(path))
+
+
+def test_own_documents_may_have_a_key_of_spacy(tmp_path):
+    path = tmp_path / "own.jsonl"
+    path.write_text(json.dumps({"text": "Ann", "ents": [BARE_ENT], "gold": []}) + "\n")
+    assert tell_format(path).name == "jsonl"
+
+
+@pytest.mark.parametrize("score", ["nan", "NaN", "-inf", "Infinity"])
+def test_a_score_that_is_no_number_is_told_with_its_line(tmp_path, score):
+    path = tmp_path / "run.tsv"
+    path.write_text(f"d\t0\t2\tQ1\t0.5\tPER\nd\t4\t6\tQ2\t{score}\tPER\n")
+    assert claimants(path, path.read_bytes()) == {"neleval"}
+    with pytest.raises(SourceError, match=f"line 2: column 5, a score, is '{score}'"):
+        list(tell_format(path).read(path))
+
+
+def test_gold_that_cannot_become_links_can_be_skipped(tmp_path):
+    mention = {"start": 0, "end": 3, "entity": "Q1"}
+    rows = [
+        {"id": id, "text": "Ann", "mentions": [{**mention, "score": score}]} for id, score in enumerate([0.5, "x"])
+    ]
+    path = tmp_path / "mentions.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    problems: list[str] = []
+    read_as = PUBLIC_FORMATS["linked-mentions"].read_as
+    found = list(read_as("links", path, on_error="skip", on_problem=lambda error: problems.append(str(error))))
+    assert [(document.id, document.links[0].score) for document in found] == [("0", 0.5)]
+    assert problems == ["document '1': the gold at 0-3, field meta.score: 'x' is not a number. " + CORRECT]
+    with pytest.raises(InputError, match="document '1'"):
+        list(read_as("links", path))
 
 
 def test_folders(tmp_path):

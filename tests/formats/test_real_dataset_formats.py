@@ -223,6 +223,8 @@ def test_both_forms_of_tweekigold_agree():
     assert sum(len(document.gold) for document in lines) == 864
     differing = [two.id for one, two in zip(lines, tokens, strict=True) if linked(one) != linked(two)]
     assert differing == ["52", "67", "113", "170"]
+    assert [document.id for document in tokens if "#" in document.id] == ["500#2"]
+    assert len({document.id for document in tokens}) == 500
     nil = [gold for document in tokens for gold in document.gold if gold.is_nil]
     assert len(nil) == 106
     assert {gold.nil_type for gold in nil} == {"PER", "LOC", "ORG", "MISC"}

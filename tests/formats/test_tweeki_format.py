@@ -21,6 +21,11 @@ def read_tokens(*tweets):
     return list(tweeki.read(io.BytesIO("".join(tweets).encode())))
 
 
+def test_an_id_that_comes_again_gets_a_number():
+    again = tokens(("Ann", "O", "-"))
+    assert [document.id for document in read_tokens(again, again, again)] == ["5", "5#2", "5#3"]
+
+
 def test_a_line_is_a_tweet(tmp_path):
     [document] = tweeki.read(write_lines(tmp_path / "t.jsonl", [{**ROW, "source": "x"}]))
     assert (document.id, document.text, document.meta) == ("7", ROW["sentence"], {"source": "x"})

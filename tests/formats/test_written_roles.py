@@ -7,6 +7,7 @@ import pytest
 from entlink.documents import Document, GoldLink, Link, Mention, Span
 from entlink.errors import InputError, SpanError
 from entlink.formats import aida, blink, neleval, nif, writing
+from entlink.formats.roles import gold_as_links
 from entlink.formats.writing import as_gold, text_of, with_role
 from exchange_formats import written
 
@@ -63,6 +64,46 @@ def test_a_document_without_a_text(module):
 def test_gold_outside_the_text(span):
     with pytest.raises(SpanError, match="document 'd'"):
         text_of(Document("d", "Ann", gold=(GoldLink(span, ()),)), "NIF")
+
+
+WRONG_META = [
+    ("score", "high"),
+    ("score", True),
+    ("score", float("nan")),
+    ("score", 10**400),
+    ("type", ["PER"]),
+    ("types", "PER"),
+    ("types", [{}]),
+    ("title", 5),
+    ("mention", {"a": 1}),
+]
+
+
+@pytest.mark.parametrize(("field", "value"), WRONG_META)
+@pytest.mark.parametrize("module", [aida, blink, nif, neleval])
+def test_meta_of_the_wrong_type(module, field, value):
+    document = Document("d", "Ann", gold=(GoldLink(Span(0, 3), ("e",), meta={field: value}),))
+    with pytest.raises(
+        InputError, match=rf"document 'd': the gold at 0-3, field meta\.{field}: .* is not a "
+    ) as caught:
+        written(module, [document])
+    assert len(str(caught.value)) < 200
+    with pytest.raises(InputError, match=rf"document 'd'.*meta\.{field}"):
+        gold_as_links(document)
+
+
+@pytest.mark.parametrize("module", [aida, blink, nif, neleval])
+def test_null_in_meta_is_nothing(module):
+    nulls = dict.fromkeys(("score", "type", "types", "title", "mention"))
+    plain = Document("d", "Ann", gold=(GoldLink(Span(0, 3), ("e",)),))
+    null = Document("d", "Ann", gold=(GoldLink(Span(0, 3), ("e",), meta=nulls),))
+    assert written(module, [null]) == written(module, [plain])
+    assert gold_as_links(null) == gold_as_links(plain)
+
+
+def test_other_meta_is_free():
+    free = GoldLink(Span(0, 3), ("e",), meta={"scores": "high", "note": [1]})
+    assert gold_as_links(Document("d", "Ann", gold=(free,))).links[0].score == 1
 
 
 @pytest.mark.parametrize("field", ["id", "text", "entity"])

@@ -13,11 +13,12 @@ from entlink.datasets.dataset_card import DatasetCard, Split
 from entlink.datasets.dataset_counts import DatasetCounts, Tally
 from entlink.datasets.dataset_records import PAIRS, read_records
 from entlink.errors import EntlinkError, InputError, SourceError
-from entlink.formats.public import PUBLIC_FORMATS, public_format, tell_format
+from entlink.formats.public import PUBLIC_FORMATS, Role, public_format, tell_format
 from entlink.kb.checksums import checksum
 
 MAX_PROBLEMS = 100
 _EVERY = 256  # records between two reports of progress
+_GOLD = "gold"  # in the name of a split
 _CATCH_ALL = "jsonl"  # which any file of JSON objects looks like
 
 ToldBy = Literal["checksum", "name", "format", "caller"]
@@ -35,6 +36,7 @@ class Part(msgspec.Struct, frozen=True):
 class FileReport(msgspec.Struct, frozen=True):
     """What a file is and what was found in it: `bad` records could not be read, `problems` are the first of them.
 
+    `role` says whether what is counted as gold is gold, or the links of a linker: some formats hold only those.
     `told_by` says how it is known what the file is; `parts` are empty where only its format is. `checksum` compares
     the file's with the card's, which may have none.
     """
@@ -45,6 +47,7 @@ class FileReport(msgspec.Struct, frozen=True):
     told_by: ToldBy
     format: str
     parts: tuple[Part, ...]
+    role: Role
     counts: DatasetCounts
     bad: int
     problems: tuple[str, ...]
@@ -136,7 +139,10 @@ def _nothing(place: Path, card: DatasetCard | None) -> InputError:
         hint = f"Its files are called {names}; `entlink datasets info {card.name}` says how to get them"
         return SourceError(f"no file of {card.name} is here", str(place), "", hint)
     if place.is_file():
-        return SourceError("the format is not recognised", str(place), "", f"Name it: {', '.join(PUBLIC_FORMATS)}")
+        try:
+            tell_format(place)
+        except InputError as error:  # the format is not recognised, the file is empty, or whatever it is
+            return error
     return SourceError("no file that can be read as a dataset is here", str(place), "", "`entlink datasets list`")
 
 
@@ -201,6 +207,7 @@ def _examine(known: _Known, progress: Progress | None) -> FileReport:
         told_by=known.told_by,
         format=reader,
         parts=tuple(Part(card.name, part.name) for card, part in known.parts),
+        role=_role(known),
         counts=tally.counts,
         bad=problems.count,
         problems=tuple(problems.first),
@@ -232,11 +239,18 @@ def _differences(known: _Known, counts: DatasetCounts) -> Iterator[str]:
     if _verdict(known) == "other":
         yield "the checksum is not that of the card: another version, or an altered file"
     for name, parts in _groups(known.parts):
-        for what, found in (("records", counts.records), ("gold", counts.gold)):
-            numbers: list[int | None] = [getattr(part, what) for part in parts]
+        for field, found, what in (("records", counts.records, "records"), ("gold", counts.gold, _role(known))):
+            numbers: list[int | None] = [getattr(part, field) for part in parts]
             expected = sum(number or 0 for number in numbers)
             if None not in numbers and expected != found:
                 yield f"the card of {name} says {expected:,} {what}, and here are {found:,}"
+
+
+def _role(known: _Known) -> Role:
+    """What the file's links are. Formats of a linker's answers hold gold only where the card calls a split so."""
+    format = PUBLIC_FORMATS.get(known.reader or "")
+    is_gold = any(_GOLD in part.name.split("-") for _, part in known.parts)
+    return "links" if format is not None and format.holds == "links" and not is_gold else "gold"
 
 
 def _groups(parts: Iterable[tuple[DatasetCard, Split]]) -> Iterator[tuple[str, list[Split]]]:

@@ -26,6 +26,7 @@ from urllib.parse import unquote
 from entlink.documents import Document, GoldLink, Span
 from entlink.errors import InputError
 from entlink.formats.inputs import Input, OnProblem, failing, input_lines, input_name, open_input
+from entlink.formats.wiki_titles import spaced
 from entlink.formats.writing import as_gold, encoded, text_of, unwritable
 from entlink.sources.ledger import OnError
 from entlink.spans import Place
@@ -179,13 +180,13 @@ def _decoded(name: str) -> str:
     for match in _ESCAPES.finditer(name):
         # Characters outside the first plane stand as two escapes, so a run of them is decoded as one.
         units = bytes.fromhex(match.group().replace("\\u", ""))
-        parts += [name[end : match.start()].replace("_", " "), units.decode("utf-16-be", "replace")]
+        parts += [spaced(name[end : match.start()]), units.decode("utf-16-be", "replace")]
         end = match.end()
-    return "".join([*parts, name[end:].replace("_", " ")])
+    return "".join([*parts, spaced(name[end:])])
 
 
 def _title(url: str) -> str:
-    return unquote(url.rpartition("/")[2]).replace("_", " ")
+    return spaced(unquote(url.rpartition("/")[2]))
 
 
 # Writing

@@ -187,7 +187,8 @@ def _label(gold: GoldLink, document: Document) -> Rows:
         raise unwritable(document, "BLINK", problem, "Give it another id")
     # BLINK's own ids are numbers, and it does not take them as text.
     is_number = re.fullmatch("0|[1-9][0-9]{,17}", entity) is not None
-    return {"label": gold.meta.get("title", entity), "label_id": int(entity) if is_number else entity}
+    title = gold.meta.get("title")
+    return {"label": entity if title is None else title, "label_id": int(entity) if is_number else entity}
 
 
 def _contexts(text: str, span: Span, lower: bool) -> Rows:

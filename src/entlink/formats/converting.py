@@ -6,10 +6,13 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+import msgspec
+
 from entlink.documents import Document, Record
 from entlink.errors import InputError
 from entlink.formats.inputs import OnProblem
-from entlink.formats.public import PUBLIC_FORMATS, PublicFormat, public_format, tell_format
+from entlink.formats.public import PUBLIC_FORMATS, PublicFormat, Role, public_format, tell_format
+from entlink.formats.roles import links_as_gold
 from entlink.sources.ledger import OnError
 
 Progress = Callable[[str, float, float], None]
@@ -31,15 +34,26 @@ def convert(
     to: str,
     *,
     format: str | None = None,
+    write: Role | None = None,
     on_error: OnError = "stop",
     on_problem: OnProblem | None = None,
     progress: Progress | None = None,
 ) -> Converted:
-    """Write the documents of a file in the format `to`; the page on formats says what each can hold."""
+    """Write the documents of a file in the format `to`; the page on formats says what each can hold.
+
+    `write` says which of gold and links is written where documents have both, and what the links of a format that
+    holds only one of them are. Without it, gold is written if there is any, or else links; our own format has both.
+    """
     target = written_format(to)
     origin = public_format(format) if format else tell_format(source)
+    if write is None:
+        documents = origin.read(source, on_error=on_error, on_problem=on_problem)
+    else:
+        documents = map(_ONLY[write], origin.read_as(write, source, on_error=on_error, on_problem=on_problem))
     counts = [0, 0, 0]
-    target.write(_counted(origin.read(source, on_error=on_error, on_problem=on_problem), counts, progress), file)
+    coming = _counted(documents, counts, progress)
+    # A writer of gold alone, such as ELEVANT's, does not look for links.
+    target.write(map(links_as_gold, coming) if write == "links" and target.holds == "gold" else coming, file)
     return Converted(origin.name, target.name, *counts)
 
 
@@ -50,6 +64,17 @@ def written_format(name: str) -> PublicFormat:
         able = ", ".join(each.name for each in PUBLIC_FORMATS.values() if each.is_written)
         raise InputError(f"the format {name!r} is read but not written. Choose among {able}")
     return found
+
+
+def _only_gold(document: Document) -> Document:
+    return msgspec.structs.replace(document, links=())
+
+
+def _only_links(document: Document) -> Document:
+    return msgspec.structs.replace(document, gold=())
+
+
+_ONLY = {"gold": _only_gold, "links": _only_links}
 
 
 def _counted(documents: Iterable[Document], counts: list[int], progress: Progress | None) -> Iterator[Document]:

@@ -12,6 +12,7 @@ from entlink.documents import SCHEMA_VERSION, Candidate, Document, GoldLink, Ima
 from entlink.errors import InputError, SourceError
 from entlink.formats.frames import Frame
 from entlink.formats.inputs import Input, OnProblem, failing, input_lines, input_name, open_input
+from entlink.formats.json_numbers import NO_NUMBER, bare_not_numbers
 from entlink.formats.offset_units import guess_unit
 from entlink.formats.rows import (
     CandidateRow,
@@ -153,6 +154,8 @@ def _bad_json(line: bytes, error: Exception, place: Place) -> SourceError:
         return place.error(problem, "Convert the file to UTF-8")
     if isinstance(error, RecursionError):
         return place.error("the JSON is nested too deeply", "Flatten meta")
+    if not_numbers := bare_not_numbers(line):
+        return place.error(f"{not_numbers} is no number in JSON", NO_NUMBER)
     hint = "Each line must hold one whole JSON object"
     if b"\\ud" in line.lower():
         hint += r", and no half of a surrogate pair (\ud800 to \udfff)"

@@ -11,6 +11,7 @@ import msgspec
 
 from entlink.documents import Document, GoldLink
 from entlink.errors import InputError
+from entlink.formats.gold_meta import wrong_meta
 from entlink.formats.inputs import Input, OnProblem
 from entlink.formats.json_records import converted, first_keys, other_fields, read_json_lines
 from entlink.formats.offset_units import checked_span
@@ -22,6 +23,7 @@ NIL, NIL_NAME, NO_TYPE = "<NIL>", "Unknown", "OTHER"
 OPTIONAL_TYPES = frozenset({"DATETIME", "QUANTITY"})
 _QID = re.compile(r"Q\d+")
 _WHOLE_NUMBER = re.compile(r"0|-?[1-9]\d{0,17}")
+_META_NAMES = {"name": "title"}  # where the gold's meta has another name for a field of a label
 _encoder = msgspec.json.Encoder()
 
 
@@ -122,11 +124,16 @@ def _row(document: Document) -> dict[str, Any]:
     meta = dict(document.meta)
     row = {
         "id": int(document.id) if _WHOLE_NUMBER.fullmatch(document.id) else document.id,
-        "title": meta.pop("title", ""),
+        "title": _first(meta.pop("title", None), ""),
         "text": document.text,
         "evaluation_span": meta.pop("evaluation_span", [0, len(document.text)]),
         "labels": [_label(gold, index, document.id) for index, gold in enumerate(document.gold)],
     }
+    try:
+        msgspec.convert(row, _Article)
+    except msgspec.ValidationError as error:
+        problem, field = _fault(error)
+        raise InputError(f"document {document.id!r}, field meta.{field}: {problem}. Correct it.") from error
     return {**row, **{key: value for key, value in meta.items() if key not in row}}
 
 
@@ -136,13 +143,33 @@ def _label(gold: GoldLink, index: int, document: str) -> dict[str, Any]:
         "id": meta.pop("id", index),
         "span": [gold.span.start, gold.span.end],
         "entity_id": meta.pop("entity_id", NIL) if gold.is_nil else _written_entity(gold, document),
-        "name": meta.pop("title", NIL_NAME if gold.is_nil else ""),
-        "type": meta.pop("type", gold.nil_type or NO_TYPE),
+        "name": _first(meta.pop("title", None), NIL_NAME if gold.is_nil else ""),
+        "type": _first(meta.pop("type", None), gold.nil_type or NO_TYPE),
     }
     label |= {key: value for key, value in meta.items() if key not in label}
     if gold.optional and not _is_implied(label.get("parent"), label["type"]):
         label["optional"] = True
+    _check(label, gold, document)
     return label
+
+
+def _first(value: Any, default: str) -> Any:
+    return default if value is None else value
+
+
+def _check(label: dict[str, Any], gold: GoldLink, document: str) -> None:
+    """Raise for a label that could not be read again, because of what stands in the gold's meta."""
+    try:
+        msgspec.convert(label, _Label)
+    except msgspec.ValidationError as error:
+        problem, field = _fault(error)
+        raise wrong_meta(document, gold, _META_NAMES.get(field, field), problem) from error
+
+
+def _fault(error: msgspec.ValidationError) -> tuple[str, str]:
+    """What is wrong, and with which field."""
+    problem, _, path = str(error).partition(" - at `$.")
+    return problem, path.rstrip("`")
 
 
 def _written_entity(gold: GoldLink, document: str) -> str:

@@ -12,6 +12,7 @@ import msgspec
 from entlink.documents import Document
 from entlink.errors import InputError, SourceError
 from entlink.formats.inputs import Input, OnProblem, failing, input_lines, input_name, open_input
+from entlink.formats.json_numbers import NO_NUMBER, bare_not_numbers
 from entlink.sources.ledger import OnError
 from entlink.spans import Place
 
@@ -99,6 +100,8 @@ def decoded(value: bytes, decoder: msgspec.json.Decoder[Row], place: Place) -> R
     except RecursionError as error:
         raise place.error("the JSON is nested too deeply", DOCS) from error
     except msgspec.DecodeError as error:
+        if not_numbers := bare_not_numbers(value):
+            raise place.error(f"{not_numbers} is no number in JSON", NO_NUMBER) from error
         raise place.error(f"the JSON is bad or cut off: {error}", "Is the file complete?") from error
 
 

@@ -11,6 +11,7 @@ import msgspec
 
 from entlink.errors import InputError, SourceError
 from entlink.formats.inputs import Input, OnProblem, failing, input_lines, input_name, open_input
+from entlink.formats.json_numbers import NO_NUMBER, bare_not_numbers
 from entlink.sources.files import broken_stream_errors
 from entlink.sources.ledger import OnError
 from entlink.sources.lines import cut_off
@@ -124,6 +125,8 @@ def _bad_json(line: bytes, error: Exception, place: Place) -> SourceError:
         return place.error(problem, "Convert the file to UTF-8")
     if isinstance(error, RecursionError):
         return place.error("the JSON is nested too deeply", "Flatten it")
+    if not_numbers := bare_not_numbers(line):
+        return place.error(f"{not_numbers} is no number in JSON", NO_NUMBER)
     return place.error(f"the JSON is bad or cut off: {error}", "Each record must be one whole JSON object")
 
 

@@ -26,6 +26,7 @@ import msgspec
 from entlink.documents import Candidate, Document, GoldLink, Link, Mention, Span
 from entlink.errors import InputError
 from entlink.formats.foreign import LACKS_TEXT, Fail
+from entlink.formats.gold_meta import SCORE, score_of
 from entlink.formats.inputs import Input, OnProblem, failing, input_lines, input_name, open_input
 from entlink.formats.writing import Role, encoded, unwritable, with_role
 from entlink.sources.ledger import OnError
@@ -36,10 +37,10 @@ Column = tuple[str | None, float, str | None]
 
 NIL = "NIL"
 NO_TYPE = "-"
-SCORE = 1.0
 _MOST_LINES = 20
 # What was matched is never given back, so that a long line cannot take long.
-_NUMBER = r"[+-]?+(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:[eE][+-]?+[0-9]++)?+"
+# A score that is no number is told by the reader, with its line.
+_NUMBER = r"[+-]?+(?:(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:[eE][+-]?+[0-9]++)?+|(?i:nan|inf(?:inity)?+))"
 _CANDIDATES = rf"(?:\t[^\t]++\t{_NUMBER}\t[^\t]*+)+?(?:\t[^\t]++\t{_NUMBER})?"
 _LINE = re.compile(rf"[^\t]*+\t[0-9]++\t[0-9]++(?:\t[^\t]++(?:\t{_NUMBER})?|{_CANDIDATES})?\t*")
 
@@ -62,11 +63,17 @@ def write(documents: Iterable[Document], file: BinaryIO) -> None:
     """A line a link, or a gold link, with its alternatives as candidates; gold if any document has gold.
 
     Of a link's candidates those are left out that have a higher score than what was chosen: neleval would take them
-    for the answer. Each NIL is a cluster of its own.
+    for the answer. Each NIL is a cluster of its own. Lines are joined by the document's id, so that none may come
+    twice.
     """
-    nils = 0
+    nils, seen = 0, set[str]()
     for document, role in with_role(documents):
-        for span, columns in _columns_of(document, role):
+        lines = list(_columns_of(document, role))
+        if lines and document.id in seen:
+            problem = "another document has the same id, and the lines of both would be one document's"
+            raise unwritable(document, "neleval", problem, "Give each an id of its own")
+        seen.add(document.id)
+        for span, columns in lines:
             nils += columns[0][0] is None
             file.write(encoded([_line(document, span, columns, nils)], document, "neleval"))
 
@@ -174,8 +181,8 @@ def _link_columns(link: Link) -> list[Column]:
 
 
 def _gold_columns(gold: GoldLink) -> list[Column]:
-    score, type = gold.meta.get("score", SCORE), gold.nil_type or gold.meta.get("type")
-    return [(entity, float(score), type) for entity in gold.entities or (None,)]
+    score, type = score_of(gold), gold.nil_type or gold.meta.get("type")
+    return [(entity, score, type) for entity in gold.entities or (None,)]
 
 
 def _line(document: Document, span: Span, columns: list[Column], nils: int) -> str:

@@ -11,8 +11,8 @@ from types import MappingProxyType
 from typing import Any, BinaryIO, Literal, cast
 
 from entlink.documents import Document, Record
-from entlink.errors import SourceError
-from entlink.formats.inputs import OnProblem, open_input
+from entlink.errors import InputError, SourceError
+from entlink.formats.inputs import OnProblem, failing, open_input
 from entlink.formats.roles import gold_as_links, links_as_gold
 from entlink.sources.ledger import OnError
 
@@ -46,7 +46,9 @@ class PublicFormat(Record, frozen=True):
         documents = self.read(path, on_error=on_error, on_problem=on_problem)
         if self.holds in ("both", role):
             return documents
-        return map(links_as_gold if role == "gold" else gold_as_links, documents)
+        if role == "gold":
+            return map(links_as_gold, documents)
+        return _as_links(documents, failing(on_error, on_problem))
 
     def write(self, documents: Iterable[Document], file: BinaryIO) -> None:
         """Write documents to an open binary file; what the format cannot hold is an error or left out, as
@@ -59,6 +61,16 @@ class PublicFormat(Record, frozen=True):
 
     def _part(self, name: str) -> Callable[..., Any]:
         return cast("Callable[..., Any]", getattr(import_module(f"entlink.formats.{self.module}"), name))
+
+
+def _as_links(documents: Iterable[Document], fail: Callable[[InputError], None]) -> Iterator[Document]:
+    for document in documents:
+        try:
+            linked = gold_as_links(document)
+        except InputError as error:
+            fail(error)
+        else:
+            yield linked
 
 
 # In the order in which they are tried: the pickier first, so that a format that takes almost anything comes last.

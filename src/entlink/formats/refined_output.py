@@ -21,6 +21,7 @@ from entlink.documents import Candidate, Document, Link, Mention
 from entlink.formats.foreign import id_of, read_items, rows_of
 from entlink.formats.inputs import Input, OnProblem
 from entlink.formats.offset_units import checked_span
+from entlink.formats.wiki_titles import spaced
 from entlink.sources.ledger import OnError
 from entlink.spans import Place
 
@@ -38,11 +39,11 @@ class RefinedEntity(msgspec.Struct):
     def id(self) -> str | None:
         """The Wikidata id, or else the title; None is NIL."""
         qid = None if self.wikidata_entity_id == _NIL else self.wikidata_entity_id
-        return qid or self.wikipedia_entity_title or None
+        return qid or spaced(self.wikipedia_entity_title or "") or None
 
     @property
     def title(self) -> str | None:
-        return self.wikipedia_entity_title or self.human_readable_name or None
+        return spaced(self.wikipedia_entity_title or "") or self.human_readable_name or None
 
 
 Scored = tuple[RefinedEntity | str, float]

@@ -8,7 +8,8 @@ stands behind the first confidence may be left out. A file holds
 - or lines of either.
 
 REL gives back no texts: a document's text is empty, its `meta` says that it lacks one, and a mention keeps its own.
-A document without an id has the number of its line. The entity stands as in REL, with `_` for spaces.
+A document without an id has the number of its line. The entity is the title with spaces, where REL
+has `_`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from entlink.documents import Document, Link, Mention, Span
 from entlink.errors import InputError
 from entlink.formats.foreign import LACKS_TEXT, Fail, beginnings, decoded, id_of, json_values
 from entlink.formats.inputs import Input, OnProblem, failing
+from entlink.formats.wiki_titles import spaced
 from entlink.sources.ledger import OnError
 from entlink.spans import Place, span_problem
 
@@ -80,7 +82,8 @@ def _link(row: list[Any], index: int, id: str, place: Place) -> Link:
     mention = Mention(Span(start, start + length), surface, None if tag in (None, "", "NULL") else tag, confidence)
     if entity in ("", "NIL"):
         return Link(mention, None, float(score), nil_type=mention.type)
-    return Link(mention, entity, float(score), title=entity.replace("_", " "))
+    title = spaced(entity)
+    return Link(mention, title, float(score), title=title)
 
 
 def _problem(row: Any) -> str | None:

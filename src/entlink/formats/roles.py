@@ -5,16 +5,21 @@ from __future__ import annotations
 import msgspec
 
 from entlink.documents import Document, GoldLink, Link, Mention
+from entlink.formats.gold_meta import check_gold, score_of
 
 
 def gold_as_links(document: Document) -> Document:
-    """The document with its gold as a linker's answer: of alternatives the first, scores from `meta` or 1."""
+    """The document with its gold as a linker's answer: of alternatives the first, scores from `meta` or 1.
+
+    A score in `meta` that is no number is an error, and so is a mention that is no text.
+    """
+    check_gold(document)
     text = document.text
     links = tuple(
         Link(
             Mention(gold.span, gold.meta.get("mention") or text[gold.span.start : gold.span.end]),
             gold.entities[0] if gold.entities else None,
-            float(gold.meta.get("score", 1.0)),
+            score_of(gold),
             nil_type=gold.nil_type,
         )
         for gold in document.gold

@@ -43,6 +43,7 @@ class SpacyDoc(msgspec.Struct):
 
 
 _decoder = msgspec.json.Decoder(SpacyDoc)
+_ENT = {"start", "end", "label"}
 
 
 def read(source: Input, *, on_error: OnError = "stop", on_problem: OnProblem | None = None) -> Iterator[Document]:
@@ -51,14 +52,23 @@ def read(source: Input, *, on_error: OnError = "stop", on_problem: OnProblem | N
 
 
 def looks_like(path: Path, head: bytes) -> bool:
-    """Objects with a text and spaCy's lists of entities and tokens."""
-    return any(map(_is_spacy, rows_of(head)[:1]))
+    """Objects with a text and spaCy's lists of entities and tokens; also without the ids that the links need.
+
+    Else entlink's own format would take them for texts without links, and nobody would learn what is missing.
+    """
+    rows = rows_of(head)
+    return bool(rows) and _has_entities(rows[0]) and any(_is_spacy(row) for row in rows if _has_entities(row))
+
+
+def _has_entities(row: dict[str, Any]) -> bool:
+    """A text and entities, but not the lists of entlink's own documents, which may have any key beside them."""
+    is_own = "gold" in row or "links" in row
+    return isinstance(row.get("text"), str) and isinstance(row.get("ents"), list) and not is_own
 
 
 def _is_spacy(row: dict[str, Any]) -> bool:
-    if not isinstance(row.get("text"), str) or not isinstance(row.get("ents"), list):
-        return False
-    return isinstance(row.get("tokens"), list) or any(isinstance(ent, dict) and "kb_id" in ent for ent in row["ents"])
+    ents = [ent for ent in row["ents"] if isinstance(ent, dict)]
+    return isinstance(row.get("tokens"), list) or any("kb_id" in ent or ent.keys() >= _ENT for ent in ents)
 
 
 def _document(row: SpacyDoc, place: Place) -> Document:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
+from itertools import count as count_from
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -125,14 +126,27 @@ def _json_document(row: _Row, fields: dict[str, Any], place: Place) -> Document:
 
 
 def _token_documents(lines: _Lines, name: str, fail: Fail) -> Iterator[Document]:
-    for number, (id, tweet) in enumerate(_tweets(lines), 1):
+    seen: set[str] = set()
+    for number, (header, tweet) in enumerate(_tweets(lines), 1):
+        id = _unused(header or str(number), seen)
+        seen.add(id)
         try:
             tokens = [_token(line, Place(name, at)) for at, line in tweet]
         except InputError as error:
             fail(error)
         else:
             gold = tuple(_gold(*named) for named in _named(tokens))
-            yield Document(id or str(number), " ".join(token.text for token in tokens), gold=gold)
+            yield Document(id, " ".join(token.text for token in tokens), gold=gold)
+
+
+def _unused(id: str, seen: set[str]) -> str:
+    """The id, or with a number behind it where it came before: documents are joined by their ids.
+
+    TweekiGold has two tweets with the id 500.
+    """
+    if id not in seen:
+        return id
+    return next(numbered for count in count_from(2) if (numbered := f"{id}#{count}") not in seen)
 
 
 def _tweets(lines: _Lines) -> Iterator[tuple[str | None, list[tuple[int, bytes]]]]:

@@ -11,6 +11,7 @@ import msgspec
 
 from entlink.documents import Document
 from entlink.errors import InputError
+from entlink.formats.gold_meta import check_gold
 from entlink.formats.roles import links_as_gold
 from entlink.spans import OFFSETS, Place, span_problem
 
@@ -21,8 +22,16 @@ _IN_MEMORY = 1 << 24
 def with_role(documents: Iterable[Document]) -> Iterator[tuple[Document, Role]]:
     """Each document with what of it is to be written: gold if any document has gold, or else links.
 
-    Until one with gold comes, documents wait on disk, so that memory does not grow with them.
+    Until one with gold comes, documents wait on disk, so that memory does not grow with them. Gold whose `meta`
+    cannot be written is an error.
     """
+    for document, role in _with_role(documents):
+        if role == "gold":
+            check_gold(document)
+        yield document, role
+
+
+def _with_role(documents: Iterable[Document]) -> Iterator[tuple[Document, Role]]:
     coming = iter(documents)
     with SpooledTemporaryFile(_IN_MEMORY) as spool:
         for document in coming:

@@ -65,6 +65,7 @@ def test_a_bad_list_is_passed_over():
         (b'{"a": "x"}', "field a: Expected `int`, got `str`"),
         (b"[]", "Expected `object`, got `array`"),
         (b'{"a": 1', "the JSON is bad or cut off"),
+        (b'{"a": NaN}', "NaN is no number in JSON. Write a number"),
         (b'{"a": 1, "b": "\xff"}', "the JSON is not valid UTF-8"),
         (b'{"a": 1, "b": ' + b"[" * 100_000, "nested too deeply"),
     ],

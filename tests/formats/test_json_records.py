@@ -44,6 +44,7 @@ def test_lines_have_their_numbers_and_all_fields():
         (b"{}", ["missing required field `id`"]),
         (b"[1]", ["Expected `object`"]),
         (b'{"id": 1', ["bad or cut off", "one whole JSON object"]),
+        (b'{"id": Infinity}', ["Infinity is no number in JSON", "leave the field out"]),
         (b'{"id": 1, "x": "\xff"}', ["byte 16", "0xff", "not valid UTF-8", "Convert"]),
         (b'{"id": 1, "x": ' + b"[" * 100_000, ["nested too deeply"]),
     ],
@@ -73,6 +74,7 @@ def test_a_list_is_read_item_by_item(tmp_path):
     [
         (b'{"id": 1}', "not a JSON list"),
         (b'[{"id": 1}', "bad or cut off"),
+        (b'[{"id": NaN}]', "NaN is no number in JSON"),
         (b"[" * 100_000, "bad or cut off"),
         (gzip.compress(b'[{"id": 1}]')[:-9], "the compressed data"),
     ],

@@ -59,7 +59,8 @@ def test_nil_of_refined(entity):
 
 
 def test_other_fields_of_refined():
-    assert refined_link(predicted_entity={"wikipedia_entity_title": "England"}).entity == "England"
+    titled = refined_link(predicted_entity={"wikipedia_entity_title": "England_cricket_team"})
+    assert (titled.entity, titled.title) == ("England cricket team", "England cricket team")
     link = refined_link(top_k_predicted_entities=None, candidate_entities=[["Q21", 0.5], ["Q-1", 0.1]])
     assert link.candidates == (Candidate("Q21", 0.5),)
     types = [["Q6256", "country", 0.9], ["Q5", "human", 0.1]]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -49,20 +49,31 @@ class _Turn(msgspec.Struct):
     manual_canonical_result_id: str | None = None
 
 
-class _Dialogue(msgspec.Struct):
+class NamedDialogue(msgspec.Struct, kw_only=True):
+    """What every file of ConEL says of a dialogue."""
+
     dialogue_id: str | int
-    turns: list[_Turn]
     dataset_name: str | None = None
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """The name of its dataset, if it has one."""
+        return {} if self.dataset_name is None else {"dataset_name": self.dataset_name}
+
+
+class _Dialogue(NamedDialogue, kw_only=True):
+    turns: list[_Turn]
+
+
+DialogueShape = TypeVar("DialogueShape", bound=NamedDialogue)
 
 
 def read(source: Input, *, on_error: OnError = "stop", on_problem: OnProblem | None = None) -> Iterator[Document]:
     """A conversation a dialogue. With `on_error="skip"` only a bad annotation is left out, not its dialogue."""
     fail = failing(on_error, on_problem)
-    dialogues = list(json_items(source, _Dialogue, fail))
-    ids = unique_ids((dialogue.dataset_name, dialogue.dialogue_id) for _, dialogue in dialogues)
-    for (place, dialogue), id in zip(dialogues, ids, strict=True):
+    for id, dialogue, file in named_dialogues(source, _Dialogue, fail):
         try:
-            document = _document(dialogue, id, place.file, fail)
+            document = _document(dialogue, id, file, fail)
         except InputError as error:
             fail(error)
         else:
@@ -71,18 +82,28 @@ def read(source: Input, *, on_error: OnError = "stop", on_problem: OnProblem | N
 
 def looks_like(path: Path, head: bytes) -> bool:
     """A list of objects with a dialogue_id and a list of turns."""
+    return begins_dialogues(head, _TURNS)
+
+
+def begins_dialogues(head: bytes, turns: re.Pattern[bytes]) -> bool:
+    """Whether a file begins with a list of dialogues whose turns look so."""
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    return bool(_HEAD.match(start) and b'"dialogue_id"' in start and _TURNS.search(start))
+    return bool(_HEAD.match(start) and b'"dialogue_id"' in start and turns.search(start))
 
 
-def unique_ids(dialogues: Iterable[tuple[str | None, str | int]]) -> list[str]:
-    """The ids of dialogues; one that stands twice in a file gets its dataset's name before it.
+def named_dialogues(
+    source: Input, shape: type[DialogueShape], fail: Fail
+) -> Iterator[tuple[str, DialogueShape, str]]:
+    """The id of each dialogue, the dialogue, and its file.
 
-    TREC CAsT 2020 is in ConEL-1 twice under the same ids, as cast20raw and cast20manu.
+    An id that stands twice in a file gets its dataset's name before it: TREC CAsT 2020 is in ConEL-1 twice under the
+    same ids, as cast20raw and cast20manu.
     """
-    named = [(dataset, str(id)) for dataset, id in dialogues]
-    counts = Counter(id for _, id in named)
-    return [f"{dataset}/{id}" if dataset and counts[id] > 1 else id for dataset, id in named]
+    dialogues = list(json_items(source, shape, fail))
+    counts = Counter(str(dialogue.dialogue_id) for _, dialogue in dialogues)
+    for place, dialogue in dialogues:
+        id, dataset = str(dialogue.dialogue_id), dialogue.dataset_name
+        yield f"{dataset}/{id}" if dataset and counts[id] > 1 else id, dialogue, place.file
 
 
 def _document(dialogue: _Dialogue, id: str, file: str, fail: Fail) -> Document:
@@ -111,8 +132,8 @@ def _meta(dialogue: _Dialogue) -> dict[str, Any]:
     turns = dialogue.turns
     results = {str(index): turn.manual_canonical_result_id for index, turn in enumerate(turns)}
     results = {index: result for index, result in results.items() if result is not None}
-    meta: dict[str, Any] = {} if dialogue.dataset_name is None else {"dataset_name": dialogue.dataset_name}
-    meta["annotated_turns"] = [index for index, turn in enumerate(turns) if _is_annotated(turn)]
+    annotated = [index for index, turn in enumerate(turns) if _is_annotated(turn)]
+    meta = {**dialogue.meta, "annotated_turns": annotated}
     return {**meta, "result_ids": results} if results else meta
 
 

@@ -141,6 +141,8 @@ def _items(source: Input, name: str) -> list[msgspec.Raw]:
     except msgspec.ValidationError as error:
         raise SourceError(f"the file is not a JSON list: {error}", name, hint="Check its format") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        if not_numbers := bare_not_numbers(content):
+            raise SourceError(f"{not_numbers} is no number in JSON", name, hint=NO_NUMBER) from error
         raise SourceError(f"the JSON is bad or cut off: {error}", name, hint="Fetch the file again") from error
 
 

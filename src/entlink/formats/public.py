@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any, BinaryIO, Literal, cast
 from entlink.documents import Document, Record
 from entlink.errors import InputError, SourceError
 from entlink.formats.inputs import OnProblem, failing, open_input
+from entlink.formats.nearest import did_you_mean
 from entlink.formats.roles import gold_as_links, links_as_gold
 from entlink.sources.ledger import OnError
 
@@ -104,9 +104,8 @@ PUBLIC_FORMATS: Mapping[str, PublicFormat] = MappingProxyType({each.name: each f
 def public_format(name: str) -> PublicFormat:
     """The format of that name."""
     if name not in PUBLIC_FORMATS:
-        near = difflib.get_close_matches(name, PUBLIC_FORMATS, n=1)
-        guess = f"Did you mean {near[0]!r}? " if near else ""
-        raise SourceError(f"there is no format {name!r}", hint=f"{guess}Choose among {', '.join(PUBLIC_FORMATS)}")
+        hint = f"{did_you_mean(name, PUBLIC_FORMATS)}Choose among {', '.join(PUBLIC_FORMATS)}"
+        raise SourceError(f"there is no format {name!r}", hint=hint)
     return PUBLIC_FORMATS[name]
 
 

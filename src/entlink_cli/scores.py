@@ -9,6 +9,7 @@ from entlink_cli.output import columns, number_of
 
 if TYPE_CHECKING:
     from entlink.evaluation.comparing import Comparison
+    from entlink.evaluation.leakage import Leakage
     from entlink.evaluation.resampling import Interval, Intervals
     from entlink.evaluation.results import Evaluation, Macro, Micro, Task
 
@@ -115,10 +116,17 @@ def _with_kb(found: Evaluation) -> Iterator[tuple[str, str]]:
         f1 = f"EL F1 on those {coverage.el.f1:.3f}{_interval_of(coverage.el)}"
         yield "coverage", f"{known}; {f1}, by {coverage.convention}"
     if leaks := found.leakage:
-        kb = "" if leaks.with_passages_of_kb is None else f", {leaks.with_passages_of_kb:,} with the knowledge base"
-        shared = f"{leaks.with_passages_of_training:,} of {leaks.documents:,} documents share a passage with training"
-        yield "leaks", f"{shared}{kb}; {leaks.same_texts:,} are the same text"
-        yield "by heart", f"{leaks.answers:.3f} of the gold stands in training with the same name and entity"
+        yield "leaks", f"of {number_of(leaks.documents, 'document')} {' and '.join(_leaks(leaks))}"
+        if leaks.training_documents:
+            yield "by heart", f"{leaks.answers:.3f} of the gold stands in training with the same name and entity"
+
+
+def _leaks(leaks: Leakage) -> Iterator[str]:
+    if leaks.training_documents:
+        same = f"{leaks.same_texts:,} with the same text"
+        yield f"{leaks.with_passages_of_training:,} share a passage with training ({same})"
+    if leaks.with_passages_of_kb is not None:
+        yield f"{leaks.with_passages_of_kb:,} share a passage with the knowledge base"
 
 
 def _interval_of(scores: Micro) -> str:

@@ -11,10 +11,11 @@ from typing import Any
 
 import msgspec
 
-from entlink.datasets.dataset_card import DatasetCard, Split, did_you_mean
+from entlink.datasets.dataset_card import DatasetCard, Split
 from entlink.datasets.dataset_records import DatasetRecord, read_records
 from entlink.documents import Document
 from entlink.errors import InputError
+from entlink.formats.nearest import did_you_mean
 
 
 @cache

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
 from pathlib import Path, PurePath
 
 import msgspec
 
 from entlink.errors import InputError, SourceError
+from entlink.formats.nearest import did_you_mean
 
 
 class Split(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -68,9 +67,3 @@ class DatasetCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
         names = ", ".join(str(path) for path in found[:3])
         problem = f"{len(found)} files may be the split {split.name} of {self.name}: {names}"
         raise SourceError(problem, str(folder), "", "Name the folder of one of them")
-
-
-def did_you_mean(word: str, words: Iterable[str]) -> str:
-    """A question to put into a message, or nothing."""
-    near = difflib.get_close_matches(word, list(words), n=1)
-    return f"Did you mean {near[0]!r}? " if near else ""

@@ -19,7 +19,7 @@ WRONG_BOUNDARIES = "it overlaps gold, with other boundaries"
 WRONG_PLACE = "there is no gold"
 WRONG_NIL = "NIL said"
 WRONG_AGAIN = "said again what is right once"
-_ENOUGH = 1000
+_ENOUGH = 2000
 
 
 class Blamer:
@@ -29,7 +29,7 @@ class Blamer:
         self._convention, self._identities, self.examples = convention, identities, examples
         self.misses: Counter[str] = Counter()
         self.wrong: Counter[str] = Counter()
-        self.blamed = self.overlapping = self.loosely_right = 0
+        self.blamed = self.overlapping = self.loosely_right = self._looked_at = 0
 
     def close(self, *, has_candidates: bool) -> None:
         """No more documents come. Where predictions have candidates, a NIL without any had none to choose from."""
@@ -54,13 +54,19 @@ class Blamer:
             overlapped = answer is None and around.has_answer(gold)
             cause = cause_of(gold, answer, overlapped=overlapped, is_covered=is_covered(gold, self._identities))
             self.misses[cause] += 1
-            if answer is not None and answer.entity is not None and self.loosely_right < _ENOUGH:
-                self.loosely_right += _loose(answer.entity) in map(_loose, gold.entities)
+            if answer is not None and self._looked_at < _ENOUGH:
+                self._look_closer(gold, answer)
             if cause not in shown:  # one of a cause and document is enough to show
                 shown[cause] = gold, answer
         for cause, (gold, answer) in shown.items():
             self.examples.offer(cause, STAGE_OF[cause], document, gold, answer)
         self._blame_answers(document, score, around)
+
+    def _look_closer(self, gold: GoldLink, answer: Link) -> None:
+        """Of the first wrong answers, whether only the way an identifier is written is wrong."""
+        self._looked_at += 1
+        if answer.entity is not None:
+            self.loosely_right += _loose(answer.entity) in map(_loose, gold.entities)
 
     def _blame_answers(self, document: Document, score: DocumentScore, around: Surroundings) -> None:
         near = [around.has_gold(link) for link in score.astray]

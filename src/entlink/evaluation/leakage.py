@@ -29,6 +29,7 @@ class Leakage(Record, frozen=True, omit_defaults=False):
     with_passages_of_kb: int | None
     answers: float
     examples: list[str]
+    training_documents: int = 0
 
     @property
     def is_clean(self) -> bool:
@@ -80,7 +81,9 @@ class LeakIndex:
         """What the test shares with training documents, and with the descriptions in a knowledge base."""
         same_ids, same_texts, shared = set[str](), set[str](), set[str]()
         known: set[tuple[str, str]] = set()
+        count = 0
         for document in training:
+            count += 1
             same_ids |= self._ids & {document.id}
             same_texts |= self._same_text(document.text)
             shared |= self._sharing(document.text)
@@ -97,6 +100,7 @@ class LeakIndex:
             with_passages_of_kb=None if of_kb is None else len(of_kb),
             answers=found / total if total else 0.0,
             examples=sorted(same_texts | shared | (of_kb or set()))[:_SHOWN],
+            training_documents=count,
         )
 
     def _same_text(self, text: str) -> set[str]:

@@ -18,7 +18,7 @@ from entlink.evaluation.identities import Identities
 from entlink.evaluation.items import distinct_gold, within_bounds
 from entlink.evaluation.matching import place_of
 from entlink.evaluation.offsets import OffsetWatch
-from entlink.evaluation.ranking import Outcome, outcome
+from entlink.evaluation.ranking import RIGHT, RIGHT_NIL, WRONG_NIL, Outcome, outcome
 from entlink.evaluation.slices import Slicer
 from entlink.evaluation.slicing import SliceCounter
 from entlink.evaluation.tally import Tally
@@ -96,19 +96,18 @@ class Scorer:
 
     def _count_accuracy(self, document: Document, score: DocumentScore) -> None:
         """Right answers over gold mentions, whatever the rule for NIL: over all, and over those to entities."""
-        if score.is_plain:
-            counts = Counts(score.right.count(True), 0, len(score.right))
-            self.tally.add("accuracy", counts)
-            self.tally.add("accuracy_in_kb", counts)
+        if score.fates is not None:
+            fates = score.fates
+            nil = fates.get(RIGHT_NIL, 0), fates.get(RIGHT_NIL, 0) + fates.get(WRONG_NIL, 0)
+            in_kb = Counts(fates[RIGHT], 0, len(score.right) - nil[1])
+            self.tally.add("accuracy_in_kb", in_kb)
+            self.tally.add("accuracy", Counts(in_kb.correct + nil[0], 0, len(score.right)) if nil[1] else in_kb)
             return
-        fates = [
-            (bool(gold.entities), is_right)
-            for gold, is_right in zip(document.gold, score.right, strict=True)
-            if not gold.optional
-        ]
-        in_kb = [is_right for has_entity, is_right in fates if has_entity]
-        self.tally.add("accuracy", Counts(sum(is_right for _, is_right in fates), 0, len(fates)))
-        self.tally.add("accuracy_in_kb", Counts(sum(in_kb), 0, len(in_kb)))
+        links = zip(document.gold, score.right, strict=True)
+        asked = [(bool(gold.entities), is_right) for gold, is_right in links if not gold.optional]
+        right = [is_right for has_entity, is_right in asked if has_entity]
+        self.tally.add("accuracy_in_kb", Counts(sum(right), 0, len(right)))
+        self.tally.add("accuracy", Counts(sum(is_right for _, is_right in asked), 0, len(asked)))
 
     def _watch(self, gold: Document, predicted: Document) -> None:
         ours, theirs = self.watches

@@ -24,16 +24,18 @@ class SliceCounter:
         self.slicers, self._tally, self._rule = list(slicers), tally, rule
         self.documents: Counter[tuple[str, str]] = Counter()
         self.candidates: Counter[tuple[str, str]] = Counter()
+        self._labelled: dict[str, list[tuple[int, Labels]]] = {}  # by slice: documents that have labels as a whole
 
     def add(self, document: Document, score: DocumentScore, *, has_candidates: bool) -> None:
         """Count one document; `has_candidates` says whether predictions come with any."""
         for slicer in self.slicers:
             if slicer.of_document is not None:
-                self._count_document(slicer.name, slicer.of_document(document), score)
+                if labels := slicer.of_document(document):
+                    self._labelled.setdefault(slicer.name, []).append((len(self._tally.documents) - 1, labels))
             elif slicer.of_gold is not None and document.gold and (score.has_details or not slicer.needs_details):
-                labels = slicer.of_gold(document)
-                if labels is not None:
-                    asked = self._of_asked(slicer, labels, document, score)
+                of_gold = slicer.of_gold(document)
+                if of_gold is not None:
+                    asked = self._of_asked(slicer, of_gold, document, score)
                     self._count_gold(slicer.name, _alike(asked, document, score, has_candidates))
 
     def _of_asked(
@@ -48,11 +50,19 @@ class SliceCounter:
             own if is_asked_for(gold, self._rule) else () for own, gold in zip(labels, document.gold, strict=True)
         ]
 
-    def _count_document(self, name: str, labels: Labels, score: DocumentScore) -> None:
-        for label in labels:
-            self.documents[name, label] += 1
-            self._tally.add(f"slice-el:{name}:{label}", score.counts["el"])
-            self._tally.add(f"slice-md:{name}:{label}", score.counts["md"])
+    def has_labels(self, name: str) -> bool:
+        """Whether anything was in a slice so far."""
+        return name in self._labelled or any(slice == name for slice, _ in self.documents)
+
+    def close(self) -> None:
+        """No more documents come: what was labelled as a whole is added up."""
+        columns = {task: self._tally.columns[task] for task in ("el", "md")}
+        for name, labelled in self._labelled.items():
+            for number, labels in labelled:
+                for label in labels:
+                    self.documents[name, label] += 1
+                    for task, column in columns.items():
+                        self._tally.columns[f"slice-{task}:{name}:{label}"].put(number, column[number])
 
     def _count_gold(self, name: str, fates: Iterable[tuple[Fate, int]]) -> None:
         found: dict[str, list[int]] = {}

@@ -49,6 +49,7 @@ class Summariser:
     """Makes the parts of an evaluation from one scorer's counts."""
 
     def __init__(self, scorer: Scorer, resampling: Resampling) -> None:
+        scorer.slices.close()
         scorer.tally.close(*TASKS, "nil", "nil_typed", "accuracy", "accuracy_in_kb")
         scorer.blamer.close(has_candidates=scorer.has_candidates)
         self._scorer, self._tally, self._resampling = scorer, scorer.tally, resampling

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import accumulate, islice
 from operator import lt
@@ -18,10 +18,10 @@ class Places:
 
     def __init__(self, places: Iterable[tuple[Any, Any]]) -> None:
         ordered = sorted(places)
-        self._starts = [start for start, _ in ordered]
-        ends = [end for _, end in ordered]
+        starts, ends = zip(*ordered, strict=True) if ordered else ((), ())
+        self._starts: Sequence[Any] = starts
         # Where none lies within another, as is usual, ends are in order too.
-        self._reaches = ends if ends == sorted(ends) else list(accumulate(ends, max))
+        self._reaches = ends if list(ends) == sorted(ends) else tuple(accumulate(ends, max))
 
     def meet(self, start: int, end: int) -> bool:
         """Whether one of them overlaps."""

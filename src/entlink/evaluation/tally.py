@@ -22,6 +22,12 @@ class Column:
         self.predicted.append(counts[1])
         self.gold.append(counts[2])
 
+    def put(self, number: int, counts: Counts) -> None:
+        """Add the counts of the document of that number; none before it comes later."""
+        if len(self.gold) < number:
+            self.pad(number)
+        self.add(counts)
+
     def pad(self, length: int) -> None:
         """Documents in which there was nothing to count."""
         if length > len(self.gold):
@@ -59,10 +65,7 @@ class Tally:
     def add(self, name: str, counts: Counts) -> None:
         """Count something in the document at hand."""
         column = self.columns[name]
-        before = len(self.documents) - 1
-        if len(column.gold) < before:
-            column.pad(before)
-        column.add(counts)
+        column.put(len(self.documents) - 1, counts)
 
     def close(self, *names: str) -> None:
         """No more documents come; columns with these names are there from now on, if only of nothing."""

@@ -35,7 +35,7 @@ def usual_score(
     answers = [given.get(place) for place in wanted]
     if () in entities or None in said:
         return _score_with_nil(
-            _WithNil(wanted, given, answers), has_details, answers, predicted.links, convention, rules
+            _WithNil(wanted, given, answers, entities, said), has_details, answers, predicted.links, convention, rules
         )
     right = [
         answer is not None and answer.entity == link.entities[0]
@@ -72,9 +72,14 @@ class _WithNil:
     """The places of a document with NIL, gold or said, and its counts."""
 
     def __init__(
-        self, wanted: Mapping[Place, GoldLink], given: Mapping[Place, Link], answers: list[Link | None]
+        self,
+        wanted: Mapping[Place, GoldLink],
+        given: Mapping[Place, Link],
+        answers: list[Link | None],
+        entities: set[tuple[str, ...]],
+        said: set[str | None],
     ) -> None:
-        self.wanted, self.given = wanted, given
+        self.wanted, self.given, self.entities, self.answers = wanted, given, entities, said
         self.gold = {place for place, link in wanted.items() if not link.entities}
         self.said = {place for place, link in given.items() if link.entity is None}
         self.met = self.gold & self.said
@@ -125,13 +130,14 @@ class _WithNil:
         return len(self.said) - len(self.met) if rule is NilRule.REQUIRED else 0
 
     def ed(self, rule: NilRule) -> Counts:
-        wanted: set[str | None] = {link.entities[0] for link in self.wanted.values() if link.entities}
-        dropped = self.on_gold if rule is NilRule.DROPPED else frozenset()
-        given: set[str | None] = {link.entity for place, link in self.given.items() if place not in dropped}
+        wanted: set[str | None] = {one[0] for one in self.entities if one}
+        given = self.answers
+        if rule is NilRule.DROPPED and self.on_gold:
+            given = {link.entity for place, link in self.given.items() if place not in self.on_gold}
         if rule is NilRule.REQUIRED and self.gold:
             wanted.add(None)
         if rule is NilRule.IGNORED or rule is NilRule.DROPPED:
-            given.discard(None)
+            given = given - {None}
         return Counts(len(wanted & given), len(given), len(wanted))
 
 

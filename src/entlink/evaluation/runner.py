@@ -71,7 +71,7 @@ def evaluate(
     options = options or EvaluationOptions()
     identities = None if kb is None else Identities(kb)
     seen = None if training is None else Training(training(), identities)
-    first_gold, gold = _first(_Without(gold, options.without))
+    first_gold, gold = _first(_Without(gold, options.without) if options.without else gold)
     first_predicted, predictions = _first(predictions)
     matching, chosen = _matching_of(first_gold, first_predicted, options.matching)
     any_text = matching.is_of_strings
@@ -138,9 +138,6 @@ class _Without:
     def __iter__(self) -> Iterator[Document]:
         missing = set(self._fields)
         for document in self._documents:
-            if not self._fields:
-                yield document
-                continue
             kept = []
             for link in document.gold:
                 met = {field for field in self._fields if link.meta.get(field)}

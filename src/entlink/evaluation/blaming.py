@@ -47,12 +47,15 @@ class Blamer:
         lost = [(gold, answer) for gold, answer, is_right in links if not is_right]
         self.blamed += len(document.gold)
         if not score.is_plain:
-            self.blamed -= sum(not is_asked_for(gold, self._convention.nil) for gold in document.gold)
-            lost = [(gold, answer) for gold, answer in lost if is_asked_for(gold, self._convention.nil)]
+            rule = self._convention.nil
+            self.blamed -= [is_asked_for(gold, rule) for gold in document.gold].count(False)
+            lost = [(gold, answer) for gold, answer in lost if is_asked_for(gold, rule)]
         shown: dict[str, tuple[GoldLink, Link | None]] = {}
+        knows_all = self._identities is None
         for gold, answer in lost:
             overlapped = answer is None and around.has_answer(gold)
-            cause = cause_of(gold, answer, overlapped=overlapped, is_covered=is_covered(gold, self._identities))
+            covered = knows_all or is_covered(gold, self._identities)
+            cause = cause_of(gold, answer, overlapped=overlapped, is_covered=covered)
             self.misses[cause] += 1
             if answer is not None and self._looked_at < _ENOUGH:
                 self._look_closer(gold, answer)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from itertools import accumulate, islice
 from operator import lt
 from typing import Any
@@ -42,11 +41,15 @@ class Surroundings:
 
     def __init__(self, document: Document, score: DocumentScore, *, by_strings: bool) -> None:
         self._document, self._score, self._by_strings = document, score, by_strings
+        self._gold: Places | None = None
+        self._answers: Places | None = None
 
     def has_answer(self, gold: GoldLink) -> bool:
         """Whether an answer is about a part of the gold mention, or of more than it."""
         if not self._by_strings:
-            return self._answered.meet(gold.span.start, gold.span.end)
+            if self._answers is None:
+                self._answers = Places(self._score.places)
+            return self._answers.meet(gold.span.start, gold.span.end)
         own = next(
             place for link, place in zip(self._document.gold, self._score.gold_places, strict=True) if link is gold
         )
@@ -61,13 +64,12 @@ class Surroundings:
         )
         return any(_holds(own, other) for other in self._score.gold_places)
 
-    @cached_property
+    @property
     def gold(self) -> Places:
-        return Places(self._score.gold_places)
-
-    @cached_property
-    def _answered(self) -> Places:
-        return Places(self._score.places)
+        """Where gold stands; not by strings. (A cached property would take a lock, for each document.)"""
+        if self._gold is None:
+            self._gold = Places(self._score.gold_places)
+        return self._gold
 
 
 def _holds(one: tuple[Any, Any], other: tuple[Any, Any]) -> bool:

@@ -106,6 +106,17 @@ def test_compare_takes_saved_runs_or_predictions(files, run):
     assert "+0.250" in shown.out
 
 
+def test_files_that_hold_their_gold_are_compared_by_it(files, run, write_lines):
+    rows = [{"id": "d", "text": TEXT, "gold": GOLD, "links": ANSWERS[:2]}]
+    write_lines(files / "fewer.jsonl", rows)
+    ran = run("compare", files / "both.jsonl", files / "fewer.jsonl", "--json")
+    assert json.loads(ran.out)["tasks"]["el"][0]["b"] == 0.5
+    other = [{**GOLD[0], "entity": "mercury-element"}, *GOLD[1:]]
+    write_lines(files / "other.jsonl", [{**rows[0], "gold": other}])
+    ran = run("compare", files / "both.jsonl", files / "other.jsonl")
+    assert (ran.code, "not of the same gold" in ran.err) == (3, True)
+
+
 def test_runs_of_other_gold_or_convention_are_not_compared(files, run, write_lines):
     write_lines(files / "less.jsonl", [{"id": "d", "text": TEXT, "gold": GOLD[:1]}])
     run("evaluate", files / "gold.jsonl", files / "a.jsonl", "-o", files / "a.json")

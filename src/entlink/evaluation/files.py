@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,10 +44,19 @@ class File:
         if not count:
             raise SourceError("the file holds no documents", str(self.path), hint="Check how it was made")
 
-    def facts(self) -> FileFacts:
-        """Its name, format and checksum; of a folder there is no checksum."""
-        digest = "" if self.path.is_dir() else checksum(self.path)
+    def facts(self, *, of_gold: bool = False) -> FileFacts:
+        """Its name, format and checksum; of a folder there is no checksum.
+
+        `of_gold` takes the checksum of texts and gold alone: files with other links beside them are of one gold.
+        """
+        digest = "" if self.path.is_dir() else self._gold_checksum() if of_gold else checksum(self.path)
         return FileFacts(self.path.name, self.format.name, digest, len(self.problems))
+
+    def _gold_checksum(self) -> str:
+        digest = sha256()
+        for document in self:
+            digest.update(msgspec.msgpack.encode((document.id, document.text, document.gold)))
+        return digest.hexdigest()
 
 
 def evaluate_files(
@@ -85,7 +95,11 @@ def evaluate_files(
         if file.problems
     ]
     return msgspec.structs.replace(
-        found, gold=wanted.facts(), predictions=given.facts(), command=command, notes=[*skipped, *found.notes]
+        found,
+        gold=wanted.facts(of_gold=predictions is None),
+        predictions=given.facts(),
+        command=command,
+        notes=[*skipped, *found.notes],
     )
 
 

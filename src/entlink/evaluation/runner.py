@@ -123,7 +123,9 @@ def _check_scored(scorer: Scorer, options: EvaluationOptions, first: Document | 
     if not scorer.spans and not scorer.outside and first is not None and first.gold:
         raise InputError("the predictions have gold and no links: are GOLD and PREDICTIONS swapped?")
     if options.evidence and scorer.has_candidates and not scorer.has_evidence:
-        raise ConfigError(f"no candidate has the evidence {options.evidence!r}. `--explain` shows what there is")
+        raise ConfigError(
+            f"no candidate has the evidence {options.evidence!r}. `entlink explain` shows what there is"
+        )
     for wanted in options.slices or ():
         if wanted.startswith(("meta:", "gold:")) and not scorer.slices.has_labels(wanted):
             raise ConfigError(f"the slice {wanted!r} is empty: no document has the field {wanted[5:]!r} there")
@@ -163,11 +165,8 @@ def _matching_of(gold: Document | None, predicted: Document | None, wanted: Matc
         kind: " and ".join(role for role, document in sides if document and document.meta.get("lacks") == kind)
         for kind in ("offsets", "text")
     }
-    if (
-        lacking["text"]
-        and (lacking["offsets"] or (wanted and wanted.is_of_strings))
-        and _has_no_strings(gold, predicted)
-    ):
+    by_strings = bool(lacking["offsets"]) or (wanted is not None and wanted.is_of_strings)
+    if lacking["text"] and by_strings and _has_no_strings(gold, predicted):
         raise InputError(f"{lacking['text']} have no texts, so that mentions cannot be compared as strings")
     if not lacking["offsets"]:
         return wanted or Matching.STRICT, ""

@@ -8,9 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-from entlink.documents import Candidate, Document, Link, Mention, Span
+from entlink.documents import Candidate, Document, Entity, Link, Mention, Span
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+
+    Vectors: TypeAlias = NDArray[numpy.float32]
 
 
 class Question(NamedTuple):
@@ -58,6 +64,47 @@ class NilPolicy(Protocol):
 
     def decide(self, shortlists: Sequence[Shortlist]) -> list[Link]:
         """A link for each shortlist: to its best candidate, or NIL."""
+
+
+@runtime_checkable
+class Encoder(Protocol):
+    """Texts to vectors of unit length, so that a dot product is a cosine.
+
+    `identity` names the weights and every setting that changes a vector: vectors of two identities never mix.
+    """
+
+    name: str
+    dimension: int
+    identity: str
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """A row a text, in the order of the texts; a text without words is a row of zeros."""
+
+
+@runtime_checkable
+class SpanEncoder(Protocol):
+    """An encoder that can also tell what a span of a text means where it stands."""
+
+    def encode_spans(self, texts: Sequence[tuple[str, Span]]) -> Vectors:
+        """A row a span; of a text longer than the model reads, the part around the span is read."""
+
+
+@runtime_checkable
+class DualEncoder(Protocol):
+    """Mentions where they stand, and entities, to vectors of one space: the nearer, the likelier."""
+
+    name: str
+    dimension: int
+    identity: str
+
+    def encode_mentions(self, mentions: Sequence[tuple[Document, Mention]]) -> Vectors:
+        """A row of unit length a mention; a mention without words is a row of zeros."""
+
+    def encode_entities(self, entities: Sequence[Entity]) -> Vectors:
+        """A row of unit length an entity, from its title and description."""
+
+    def entity_content(self, entity: Entity) -> str:
+        """All that the vector of an entity depends on, by which vectors are kept."""
 
 
 @runtime_checkable

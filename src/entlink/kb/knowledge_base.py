@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -203,6 +203,37 @@ class KnowledgeBase:
             if len(self._types) > _CACHED_TYPES:
                 self._types.clear()
         return types
+
+    # Entities by internal key, for indexes beside the alias index
+
+    @property
+    def index_folder(self) -> Path:
+        """Where the current index is; what else is derived from the store lies beside it, and goes with it."""
+        return self.folder / self._index_name
+
+    @property
+    def changed_keys(self) -> Set[int]:
+        """Keys of the entities that changed since the last index, the removed ones included."""
+        return self._overlay.changed
+
+    def key(self, id: str) -> int | None:
+        """The internal key of the entity with this id."""
+        return self._store.key(id)
+
+    def entity(self, key: int) -> Entity | None:
+        """The entity with an internal key, as of the date."""
+        return self._store.entity(key, self.date)
+
+    def fresh_entities(self) -> Iterator[tuple[int, Entity]]:
+        """Every entity that changed since the last index and is still there, as of the date, by key."""
+        for key in sorted(self._overlay.changed - self._overlay.removed):
+            entity = self._store.entity(key, self.date)
+            if entity is not None:
+                yield key, entity
+
+    def keys_of_types(self, types: Iterable[str]) -> set[int]:
+        """Keys of all entities with any of the types."""
+        return self._store.keys_of_types(types)
 
     # Names
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -261,6 +261,14 @@ class Store:
     def type_counts(self) -> list[tuple[str, int]]:
         rows = self.connection.execute("SELECT type, count(*) FROM types GROUP BY type ORDER BY count(*) DESC, type")
         return [(row[0], int(row[1])) for row in rows]
+
+    def keys_of_types(self, types: Iterable[str]) -> set[int]:
+        """Keys of all entities with any of the types."""
+        keys: set[int] = set()
+        for type in types:
+            rows = self.connection.execute("SELECT entity FROM types WHERE type = ?", (type,))
+            keys.update(int(row[0]) for row in rows)
+        return keys
 
     def _check_version(self) -> None:
         try:

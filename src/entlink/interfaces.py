@@ -51,6 +51,14 @@ class Retriever(Protocol):
 
 
 @runtime_checkable
+class Rescorer(Protocol):
+    """A retriever that can also score what others found, on the scale of its own candidates."""
+
+    def rescore(self, shortlists: Sequence[Shortlist]) -> list[Sequence[float]]:
+        """For each shortlist, a score for each of its candidates; 0 where it has nothing to say of one."""
+
+
+@runtime_checkable
 class Ranker(Protocol):
     """Candidates to an order."""
 

@@ -17,18 +17,23 @@ case = false
 
 from __future__ import annotations
 
+from collections.abc import Container
+from itertools import chain, count
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import field
 
-from entlink.errors import ConfigError
+from entlink.errors import ConfigError, EntlinkError, MissingExtraError, MissingModelError
 from entlink.kb.aliases import PriorWeights
 from entlink.kb.tiers import Normalisation
-from entlink.registry import BUILT_IN, NEEDS_NO_KB, find
+from entlink.registry import BUILT_IN, NEEDS_NO_KB, did_you_mean, find
 
 Stage = dict[str, Any]
+LINKER_FILE = "linker.toml"
+PRESETS = ("lexical", "zero-shot")
+_IN_THE_BOX = Path(__file__).parent / "presets"
 
 
 class KnowledgeBaseConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -43,22 +48,70 @@ class LinkerConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
     detector: Stage = field(default_factory=lambda: {"name": "dictionary"})
     retriever: list[Stage] = field(default_factory=lambda: [{"name": "alias"}, {"name": "edit-distance"}])
+    fusion: Stage | None = None
     ranker: Stage = field(default_factory=lambda: {"name": "prior"})
     nil: Stage = field(default_factory=lambda: {"name": "threshold"})
     kb: KnowledgeBaseConfig = field(default_factory=KnowledgeBaseConfig)
     types: tuple[str, ...] = ()
     min_score: float = 0.0
     batch_size: Annotated[int, msgspec.Meta(ge=1)] = 64
+    pool: Annotated[int, msgspec.Meta(ge=1)] = 48
 
 
-def read_config(path: str | Path) -> LinkerConfig:
-    """Read a TOML file; what is wrong with it is told by name."""
+def read_config(given: str | Path) -> LinkerConfig:
+    """The configuration in a TOML file or in the folder of a saved linker, or one in the box by its name."""
+    path = Path(given)
+    if str(given) in PRESETS and not path.exists():
+        return _decoded(_IN_THE_BOX / f"{given}.toml")
+    if path.is_dir():
+        path /= LINKER_FILE
+    if not path.exists() and not path.suffix and path.parent == Path():
+        raise ConfigError(f"{given}: no such file{did_you_mean(str(given), list(PRESETS))}")
+    return _decoded(path)
+
+
+def config_beside(kb: str | Path) -> LinkerConfig:
+    """That of the linker saved beside a knowledge base (`shop.linker` beside `shop.kb`), else the default."""
+    folder = linker_beside(kb)
+    return read_config(folder) if (folder / LINKER_FILE).exists() else LinkerConfig()
+
+
+def linker_beside(kb: str | Path) -> Path:
+    """Where the linker of a knowledge base is saved."""
+    return Path(kb).with_suffix(".linker")
+
+
+def _decoded(path: Path) -> LinkerConfig:
     try:
-        return msgspec.toml.decode(Path(path).read_bytes(), type=LinkerConfig)
+        return msgspec.toml.decode(path.read_bytes(), type=LinkerConfig)
     except OSError as problem:
         raise ConfigError(f"{path}: cannot be read ({problem.strerror})") from problem
     except (msgspec.DecodeError, UnicodeDecodeError) as problem:
         raise ConfigError(f"{path}: {problem}") from problem
+
+
+def make_retrievers(stages: list[Stage], kb: object) -> dict[str, Any]:
+    """The retrievers by name; one whose model or extra is missing is left out with a warning, if others are left."""
+    made: dict[str, Any] = {}
+    missing: list[EntlinkError] = []
+    for stage in stages:
+        try:
+            made[free_name(str(stage.get("name")), made)] = make_stage("retriever", stage, kb)
+        except (MissingModelError, MissingExtraError) as problem:
+            missing.append(problem)
+    if missing and not made:
+        raise missing[0]
+    for reason in missing:
+        import logging
+
+        logging.getLogger(__name__).warning("linking goes on with %s only: %s", ", ".join(made), reason)
+    return made
+
+
+def free_name(name: str, taken: Container[str]) -> str:
+    """The name, or name-2 and so on where it is taken: what a fusion calls a retriever."""
+    forms = chain([name], (f"{name}-{number}" for number in count(2)))
+    return next(form for form in forms if form not in taken)
 
 
 def make_stage(kind: str, settings: Stage, kb: object) -> Any:

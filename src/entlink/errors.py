@@ -12,7 +12,8 @@
     │   ├── VersionError    a KB of another schema version
     │   ├── DamagedError    a file of the KB is missing, cut off or altered
     │   └── LockedError     another process is writing
-    └── MissingExtraError   a feature whose optional dependency is not installed
+    ├── MissingExtraError   a feature whose optional dependency is not installed
+    └── MissingModelError   a model that is not on this machine
 
 Each message says what is wrong, where, and what to do about it.
 """
@@ -101,3 +102,9 @@ class MissingExtraError(EntlinkError):
 
     def __init__(self, feature: str, extra: str) -> None:
         super().__init__(f"{feature} needs an optional part: pip install 'entlink[{extra}]'")
+
+
+class MissingModelError(EntlinkError):
+    """A model is needed that has not been pulled, or that is not where it was said to be."""
+
+    exit_code = 6

@@ -59,6 +59,18 @@ class Rescorer(Protocol):
 
 
 @runtime_checkable
+class Fusion(Protocol):
+    """What several retrievers found to one list."""
+
+    def fuse(self, pools: Sequence[Sequence[Candidate]]) -> list[Sequence[Candidate]]:
+        """The candidates of each pool to go on with, best first.
+
+        In a pool every candidate comes once; its evidence has the score of each retriever that knows it, under
+        that retriever's name.
+        """
+
+
+@runtime_checkable
 class Ranker(Protocol):
     """Candidates to an order."""
 

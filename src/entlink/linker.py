@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from entlink.config import LinkerConfig, make_stage, read_config
+from entlink.config import LinkerConfig, config_beside, make_retrievers, make_stage, read_config
 from entlink.documents import Candidate, Document, Link, Mention, Span
 from entlink.errors import ConfigError, InputError
-from entlink.interfaces import Detector, Follower, NilPolicy, Question, Ranker, Retriever, Shortlist, Typed
+from entlink.interfaces import Detector, Follower, Fusion, NilPolicy, Question, Ranker, Retriever, Shortlist, Typed
 from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.pooling import Lists, Pooling, in_turn
 from entlink.spans import check_mentions
 
 if TYPE_CHECKING:
@@ -23,27 +24,34 @@ if TYPE_CHECKING:
 class Linker:
     """Finds and links the mentions of documents.
 
-    A detector finds mentions; the first retriever that knows a mention gives its candidates; a ranker orders
-    them; a NIL policy decides. `types` keeps candidates of these types only, `min_score` drops weaker links.
+    A detector finds mentions; the first retriever that knows a mention gives its candidates, or, with a fusion,
+    all of them do; a ranker orders them; a NIL policy decides. `types` keeps candidates of these types only,
+    `min_score` drops weaker links. A fusion speaks of retrievers by name: then they come as a mapping.
     """
 
     def __init__(
         self,
         kb: KnowledgeBase,
         detector: Detector,
-        retrievers: Sequence[Retriever],
+        retrievers: Sequence[Retriever] | Mapping[str, Retriever],
         ranker: Ranker,
         nil: NilPolicy,
         *,
+        fusion: Fusion | None = None,
+        pool: int = 48,
         types: Sequence[str] = (),
         min_score: float = 0.0,
         batch_size: int = 64,
     ) -> None:
-        self.kb, self.detector, self.retrievers = kb, detector, list(retrievers)
+        self.kb, self.detector = kb, detector
+        self.retrievers: list[Retriever] = (
+            list(retrievers.values()) if isinstance(retrievers, Mapping) else list(retrievers)
+        )
         self.ranker, self.nil = ranker, nil
         self.types, self.min_score, self.batch_size = frozenset(types), min_score, batch_size
         self._revision = kb.revision
         self._check_stages()
+        self.pooling = None if fusion is None else _pooling(retrievers, fusion, pool)
         for stage in (self.detector, *self.retrievers):
             if isinstance(stage, Typed):
                 stage.keep_to_types(self.types)
@@ -90,17 +98,13 @@ class Linker:
         return explain(self, document, span)
 
     def candidates(self, document: Document, mentions: Sequence[Mention]) -> list[Sequence[Candidate]]:
-        """Each mention's candidates, from the first retriever that has any, less those not of the wanted types."""
-        first, *others = self.retrievers
-        found = list(first.retrieve([Question(document, mentions)])[0])
-        for retriever in others:
-            missing = [number for number, candidates in enumerate(found) if not candidates]
-            if not missing:
-                break
-            question = Question(document, [mentions[number] for number in missing])
-            for number, candidates in zip(missing, retriever.retrieve([question])[0], strict=True):
-                found[number] = candidates
-        return [self._of_types(candidates) for candidates in found] if self.types else found
+        """The candidates of each mention of a document, undecided, less those not of the wanted types."""
+        return self.retrieve([Question(document, mentions)])[0]
+
+    def retrieve(self, questions: Sequence[Question]) -> Lists:
+        """The same for the mentions of several documents at once."""
+        found = in_turn(self.retrievers, questions) if self.pooling is None else self.pooling.candidates(questions)
+        return [[self._of_types(one) for one in lists] for lists in found] if self.types else found
 
     def _of_types(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         return [one for one in candidates if self.types.intersection(self.kb.types(one.entity))]
@@ -112,8 +116,8 @@ class Linker:
                 check_mentions(document)
         shortlists: list[Shortlist] = []
         lengths = []
-        for document, mentions in zip(documents, self.detector.detect(documents), strict=True):
-            candidates = self.candidates(document, mentions)
+        questions = list(map(Question, documents, self.detector.detect(documents)))
+        for (document, mentions), candidates in zip(questions, self.retrieve(questions), strict=True):
             shortlists += map(Shortlist, repeat(document), mentions, candidates)
             lengths.append(len(mentions))
         ranked = [
@@ -147,6 +151,14 @@ class Linker:
                     stage.knowledge_base_changed()
 
 
+def _pooling(retrievers: Sequence[Retriever] | Mapping[str, Retriever], fusion: Fusion, widest: int) -> Pooling:
+    if not isinstance(retrievers, Mapping):
+        raise ConfigError("a fusion speaks of retrievers by name: give them as a mapping of names to retrievers")
+    if not isinstance(fusion, Fusion):
+        raise ConfigError(f"{type(fusion).__name__} is not a fusion: it lacks the method of Fusion")
+    return Pooling(retrievers, fusion, widest=widest)
+
+
 def load(
     path: str | Path,
     *,
@@ -158,24 +170,25 @@ def load(
 ) -> Linker:
     """A linker for a knowledge base, ready to use: `entlink.load("my.kb").link("…")`.
 
-    `config` is a TOML file or a LinkerConfig; `as_of` an ISO date; `mentions="given"` links only the spans that
-    documents bring; `types` and `min_score` filter.
+    `config` is a LinkerConfig, a TOML file, the folder of a saved linker or the name of one in the box; without it,
+    the linker saved beside the knowledge base, if there is one. `as_of` is an ISO date; `mentions="given"` links
+    only the spans that documents bring; `types` and `min_score` filter.
     """
     if isinstance(types, str):
         types = (types,)
-    if config is None:
-        config = LinkerConfig()
-    elif not isinstance(config, LinkerConfig):
-        config = read_config(config)
+    if not isinstance(config, LinkerConfig):
+        config = read_config(config) if config is not None else config_beside(path)
     kb = KnowledgeBase.open(path, date=as_of, weights=config.kb.weights, normalisation=config.kb.normalisation)
     try:
         return Linker(
             kb,
             make_stage("detector", {"name": mentions} if mentions else config.detector, kb),
-            [make_stage("retriever", stage, kb) for stage in config.retriever],
+            make_retrievers(config.retriever, kb),
             make_stage("ranker", config.ranker, kb),
             make_stage("nil", config.nil, kb),
             types=tuple(types) or config.types,
+            fusion=None if config.fusion is None else make_stage("fusion", config.fusion, kb),
+            pool=config.pool,
             min_score=config.min_score if min_score is None else min_score,
             batch_size=config.batch_size,
         )

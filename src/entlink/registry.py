@@ -23,10 +23,20 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "alias": "entlink.candidates.alias:AliasRetriever",
         "edit-distance": "entlink.candidates.edit_distance:EditDistanceRetriever",
     },
+    "fusion": {
+        "weights": "entlink.candidates.fusion:WeightedFusion",
+        "quotas": "entlink.candidates.fusion:QuotaFusion",
+    },
     "ranker": {"prior": "entlink.ranking.prior:PriorRanker"},
     "nil": {"threshold": "entlink.nil:ThresholdNil"},
 }
-NEEDS_NO_KB = {("detector", "given"), ("ranker", "prior"), ("nil", "threshold")}
+NEEDS_NO_KB = {
+    ("detector", "given"),
+    ("fusion", "weights"),
+    ("fusion", "quotas"),
+    ("ranker", "prior"),
+    ("nil", "threshold"),
+}
 
 
 def names(kind: str) -> list[str]:

@@ -1,0 +1,97 @@
+"""Several retrievers as one: each asked in turn until one knows a mention, or all asked and their lists fused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from entlink.documents import Candidate
+from entlink.interfaces import Fusion, Question, Rescorer, Retriever, Shortlist
+
+Lists = list[list[Sequence[Candidate]]]
+
+
+def in_turn(retrievers: Sequence[Retriever], questions: Sequence[Question]) -> Lists:
+    """The candidates of the first retriever that has any."""
+    first, *others = retrievers
+    found = [list(lists) for lists in first.retrieve(questions)]
+    for retriever in others:
+        missing = [
+            (at, number)
+            for at, lists in enumerate(found)
+            for number, candidates in enumerate(lists)
+            if not candidates
+        ]
+        if not missing:
+            break
+        alone = [Question(questions[at].document, [questions[at].mentions[number]]) for at, number in missing]
+        for (at, number), (candidates,) in zip(missing, retriever.retrieve(alone), strict=True):
+            found[at][number] = candidates
+    return found
+
+
+class Pooling:
+    """All retrievers asked, their candidates pooled and scored by each that can, and fused.
+
+    Before retrievers score what others found, each pool is cut to its best `widest`: that bounds what an encoder
+    has to read for a mention.
+    """
+
+    def __init__(self, retrievers: Mapping[str, Retriever], fusion: Fusion, *, widest: int = 48) -> None:
+        self.retrievers, self.fusion, self.widest = dict(retrievers), fusion, widest
+
+    def candidates(self, questions: Sequence[Question]) -> Lists:
+        """For each question, the fused candidates of each of its mentions."""
+        pools = iter(self.fusion.fuse([pool.candidates for pool in self.pools(questions)]))
+        return [[next(pools) for _ in question.mentions] for question in questions]
+
+    def pools(self, questions: Sequence[Question]) -> list[Shortlist]:
+        """What all retrievers together know of each mention, not fused yet."""
+        mentions = [(question.document, mention) for question in questions for mention in question.mentions]
+        pools: list[dict[str, Candidate]] = [{} for _ in mentions]
+        for name, retriever in self.retrievers.items():
+            found = (candidates for lists in retriever.retrieve(questions) for candidates in lists)
+            for pool, candidates in zip(pools, found, strict=True):
+                _take_in(pool, name, candidates)
+        self._narrow(pools)
+        shortlists = [Shortlist(*place, list(pool.values())) for place, pool in zip(mentions, pools, strict=True)]
+        for name, retriever in self.retrievers.items():
+            if isinstance(retriever, Rescorer):
+                _score(shortlists, name, retriever)
+        return shortlists
+
+    def _narrow(self, pools: list[dict[str, Candidate]]) -> None:
+        wide = [pool for pool in pools if len(pool) > self.widest]
+        for pool, fused in zip(wide, self.fusion.fuse([list(pool.values()) for pool in wide]), strict=True):
+            best = [candidate.entity for candidate in fused[: self.widest]]
+            # A fusion keeps few; the rest of the pool comes in the order in which it was found.
+            kept = dict.fromkeys([*best, *pool])
+            for entity in list(kept)[self.widest :]:
+                del pool[entity]
+
+
+def _take_in(pool: dict[str, Candidate], name: str, candidates: Sequence[Candidate]) -> None:
+    for candidate in candidates:
+        before = pool.get(candidate.entity)
+        evidence = {**candidate.evidence, name: candidate.score}
+        if before is not None:
+            evidence = {**evidence, **before.evidence}
+        title = candidate.title if before is None else before.title or candidate.title
+        pool[candidate.entity] = Candidate(candidate.entity, 0.0, evidence, title)
+
+
+def _score(shortlists: list[Shortlist], name: str, retriever: Rescorer) -> None:
+    """Evidence of the retriever for what others found: one call for all mentions."""
+    unknown = [[one for one in shortlist.candidates if name not in one.evidence] for shortlist in shortlists]
+    asked = [at for at, candidates in enumerate(unknown) if candidates]
+    scored = retriever.rescore([Shortlist(*shortlists[at][:2], unknown[at]) for at in asked])
+    for at, scores in zip(asked, scored, strict=True):
+        given = {one.entity: score for one, score in zip(unknown[at], scores, strict=True)}
+        document, mention, candidates = shortlists[at]
+        shortlists[at] = Shortlist(document, mention, [_with(one, name, given) for one in candidates])
+
+
+def _with(candidate: Candidate, name: str, given: Mapping[str, float]) -> Candidate:
+    score = given.get(candidate.entity)
+    if score is None:
+        return candidate
+    return Candidate(candidate.entity, candidate.score, {**candidate.evidence, name: score}, candidate.title)

@@ -25,6 +25,7 @@ from entlink.kb.alias_index import COMPLETE
 from entlink.kb.alias_writer import partition, shards_for, write_groups, write_tries
 from entlink.kb.checksums import checksums
 from entlink.kb.counts import BASE, anchor_rows, occurrence_rows
+from entlink.kb.derived import INDEX_LOCK, renew_all
 from entlink.kb.staging import Row, stage_names, write_rows
 from entlink.kb.store import Store
 from entlink.kb.writing import set_meta, transaction, write_lock, write_whole
@@ -125,7 +126,7 @@ def reindex(
     """
     store = Store(folder, writable=True)
     try:
-        with write_lock(folder, "index.lock"):
+        with write_lock(folder, INDEX_LOCK):
             return _reindex(store, memory, processes or default_processes(), progress)
     finally:
         store.close()
@@ -140,6 +141,7 @@ def _reindex(store: Store, memory: str, processes: int, progress: Progress) -> I
     new.mkdir()
     try:
         card = make_index(store, new, work, memory=memory, processes=processes, progress=progress)
+        renew_all(store, old, new, progress)
         with transaction(store) as connection:
             set_meta(connection, "index", new.name)
             connection.execute("DELETE FROM edits WHERE seq <= ?", (card.last_edit,))

@@ -1,0 +1,122 @@
+"""Candidates by meaning: entities whose vectors are near the mention's.
+
+With an index over the vectors of a knowledge base (`entlink kb index NAME.kb --vectors minilm`) the nearest of all
+its entities are found. Without one, only what other retrievers have found is scored, and only that is encoded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+from entlink.documents import Candidate
+from entlink.encoders.dual import CONTEXT, DESCRIPTION, checked_vectors, load_dual
+from entlink.errors import ConfigError, MissingExtraError
+from entlink.interfaces import DualEncoder, Encoder, Question, Shortlist
+from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.kb.vector_store import EntityVectors
+
+try:
+    import numpy
+except ImportError as problem:
+    raise MissingExtraError("retrieval by vectors", "retrieval") from problem
+
+if TYPE_CHECKING:
+    from entlink.documents import Document, Mention
+    from entlink.interfaces import Vectors
+
+Search = Literal["auto", "index", "never"]
+_KEPT_MENTIONS = 4096
+_KEPT_KEYS = 200_000
+
+
+class DenseRetriever:
+    """The entities nearest to a mention, scored by the cosine; and the cosine of what others found.
+
+    `encoder` is the name or folder of one, or an object; `description` and `context` weigh the words around a name.
+    `search` says whether to look through all entities: where there is an index for it ("auto"), always, so that a
+    missing index is an error ("index"), or not at all ("never").
+    """
+
+    def __init__(
+        self,
+        kb: KnowledgeBase,
+        *,
+        encoder: str | Encoder | DualEncoder = "minilm",
+        limit: int = 30,
+        description: float = DESCRIPTION,
+        context: float = CONTEXT,
+        search: Search = "auto",
+    ) -> None:
+        if limit < 1:
+            raise ConfigError(f"limit = {limit} does not fit: a retriever gives 1 candidate or more")
+        self.kb, self.limit, self.search = kb, limit, search
+        self.dual = load_dual(encoder, description=description, context=context)
+        self._entities = EntityVectors(kb, self.dual)
+        self._types: frozenset[str] = frozenset()
+        self._mentions: dict[object, Vectors] = {}
+        self._keys: dict[str, int | None] = {}
+
+    def keep_to_types(self, types: frozenset[str]) -> None:
+        self._types = types
+
+    def knowledge_base_changed(self) -> None:
+        self._keys.clear()
+        self._entities.forget()
+
+    def retrieve(self, questions: Sequence[Question]) -> list[list[Sequence[Candidate]]]:
+        return [[() for _ in question.mentions] for question in questions]
+
+    def rescore(self, shortlists: Sequence[Shortlist]) -> list[Sequence[float]]:
+        """The cosine of each candidate and its mention; 0 for a mention without words or an entity that is gone."""
+        asked = [one for one in shortlists if one.candidates]
+        if not asked:
+            return [() for _ in shortlists]
+        mentions = iter(self.mention_vectors([(one.document, one.mention) for one in asked]))
+        keys = [[self._key(candidate.entity) for candidate in one.candidates] for one in asked]
+        places = {key: place for place, key in enumerate({key: 0 for row in keys for key in row if key is not None})}
+        entities = numpy.zeros(
+            (len(places) + 1, self.dual.dimension), numpy.float32
+        )  # the last for those that are gone
+        entities[: len(places)] = self.entity_vectors(list(places))
+        rows = iter(
+            [[places.get(key, len(places)) if key is not None else len(places) for key in row] for row in keys]
+        )
+        return [(entities[next(rows)] @ next(mentions)).tolist() if one.candidates else () for one in shortlists]
+
+    def mention_vectors(self, mentions: Sequence[tuple[Document, Mention]]) -> Vectors:
+        """A row a mention; those of the last batches are kept, for whoever asks for the same again."""
+        contents = [self._content(document, mention) for document, mention in mentions]
+        missing = {content: row for row, content in enumerate(contents) if content not in self._mentions}
+        if missing:
+            asked = [mentions[row] for row in missing.values()]
+            found = self.dual.encode_mentions(asked)
+            checked_vectors(self.dual, found, [mention.text for _, mention in asked])
+            kept = {content: self._mentions[content] for content in contents if content in self._mentions}
+            if len(self._mentions) + len(missing) > _KEPT_MENTIONS:
+                self._mentions = kept
+            self._mentions.update(zip(missing, found, strict=True))
+        vectors = numpy.zeros((len(contents), self.dual.dimension), numpy.float32)
+        for row, content in enumerate(contents):
+            vectors[row] = self._mentions[content]
+        return vectors
+
+    def entity_vectors(self, keys: Sequence[int]) -> Vectors:
+        """A row an entity, by internal key; zeros for one that is not there."""
+        return self._entities.of(keys)
+
+    def _content(self, document: Document, mention: Mention) -> object:
+        """What tells mentions apart: those that read the same have the same vector."""
+        content = getattr(self.dual, "mention_content", None)
+        if content is not None:
+            return content(document, mention)
+        return document.text, mention.span.start, mention.span.end, mention.text
+
+    def _key(self, id: str) -> int | None:
+        try:
+            return self._keys[id]
+        except KeyError:
+            if len(self._keys) >= _KEPT_KEYS:
+                self._keys.clear()
+            key = self._keys[id] = self.kb.key(id)
+            return key

@@ -28,7 +28,10 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "weights": "entlink.candidates.fusion:WeightedFusion",
         "quotas": "entlink.candidates.fusion:QuotaFusion",
     },
-    "ranker": {"prior": "entlink.ranking.prior:PriorRanker"},
+    "ranker": {
+        "prior": "entlink.ranking.prior:PriorRanker",
+        "combination": "entlink.ranking.combination:CombinationRanker",
+    },
     "nil": {"threshold": "entlink.nil:ThresholdNil"},
 }
 NEEDS_NO_KB = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from entlink.documents import Candidate
-from entlink.interfaces import Question
+from entlink.interfaces import Question, Shortlist
 from entlink.kb.knowledge_base import KnowledgeBase
 
 _CACHED_SURFACES = 100_000
@@ -31,6 +31,14 @@ class AliasRetriever:
         return [
             [found.get(mention.text) or look_up(mention.text) for mention in question.mentions]
             for question in questions
+        ]
+
+    def rescore(self, shortlists: Sequence[Shortlist]) -> list[Sequence[float]]:
+        """P(e|m) of what others found: 0 for entities that do not bear the name."""
+        return [
+            [priors.get(one.entity, 0.0) for one in shortlist.candidates]
+            for shortlist in shortlists
+            for priors in ({one.entity: one.score for one in self.candidates(shortlist.mention.text)},)
         ]
 
     def candidates(self, surface: str) -> tuple[Candidate, ...]:

@@ -1,0 +1,95 @@
+"""Weights of a sum of evidence, fitted so that the right candidate comes first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from entlink.errors import InputError
+from entlink.tuning.tables import EvidenceTable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_STEPS = 50
+_SMALL = 1e-7
+
+
+def fit_weights(
+    table: EvidenceTable, start: Sequence[float], *, pull: float = 1e-3, fixed: Sequence[bool] | None = None
+) -> list[float]:
+    """The weights most likely to have chosen the right candidates (a softmax over each list), by Newton's method.
+
+    `pull` draws them towards `start`, in units of each feature's spread: with little data they stay near it.
+    `fixed` ones stay as they are.
+    """
+    import numpy
+
+    reached = table.reached
+    if not reached.any():
+        raise InputError("no mention has its right entity among its candidates: there is nothing to fit weights to")
+    values = table.values[reached].astype(numpy.float64)
+    present, right = table.present[reached], table.right[reached]
+    free = numpy.ones(values.shape[-1], bool) if fixed is None else ~numpy.asarray(fixed)
+    spread = values[present].std(0)
+    free &= spread > 0  # a feature that never differs can decide nothing
+    origin = numpy.asarray(start, numpy.float64)
+    weights = origin.copy()
+    scale = numpy.where(spread > 0, spread, 1.0) ** 2
+    for _ in range(_STEPS):
+        gradient, curvature = _derivatives(values, present, right, weights)
+        gradient += 2 * pull * scale * (weights - origin)
+        curvature += numpy.diag(2 * pull * scale)
+        step = numpy.zeros_like(weights)
+        step[free] = numpy.linalg.solve(curvature[numpy.ix_(free, free)], gradient[free])
+        weights -= _shortened(values, present, right, weights, step, gradient)
+        if numpy.abs(step * numpy.sqrt(scale)).max(initial=0.0) < _SMALL:
+            break
+    return [float(weight) for weight in weights]
+
+
+def _derivatives(
+    values: NDArray[Any], present: NDArray[Any], right: NDArray[Any], weights: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Gradient and Hessian of the mean loss."""
+    import numpy
+
+    chances = _chances(values, present, weights)
+    expected = numpy.einsum("mc,mcf->mf", chances, values)
+    gradient = (expected - values[numpy.arange(len(values)), right]).mean(0)
+    centred = (values - expected[:, None]) * numpy.sqrt(chances)[..., None]
+    flat = centred.reshape(-1, centred.shape[-1])
+    return gradient, flat.T @ flat / len(values)
+
+
+def _shortened(
+    values: NDArray[Any],
+    present: NDArray[Any],
+    right: NDArray[Any],
+    weights: NDArray[Any],
+    step: NDArray[Any],
+    gradient: NDArray[Any],
+) -> NDArray[Any]:
+    """The step, halved until it makes the loss smaller: far from the best, Newton's steps are too long."""
+    before, slope = _loss(values, present, right, weights), float(gradient @ step)
+    for _ in range(20):
+        if _loss(values, present, right, weights - step) <= before - 1e-4 * slope * 0.5 or slope <= 0:
+            break
+        step, slope = step / 2, slope / 2
+    return step
+
+
+def _loss(values: NDArray[Any], present: NDArray[Any], right: NDArray[Any], weights: NDArray[Any]) -> float:
+    import numpy
+
+    chances = _chances(values, present, weights)[numpy.arange(len(values)), right]
+    return float(-numpy.log(numpy.maximum(chances, 1e-300)).mean())
+
+
+def _chances(values: NDArray[Any], present: NDArray[Any], weights: NDArray[Any]) -> NDArray[Any]:
+    import numpy
+
+    scores = numpy.where(present, values @ weights, -numpy.inf)
+    powers = numpy.exp(scores - scores.max(1, keepdims=True))
+    found: NDArray[Any] = powers / powers.sum(1, keepdims=True)
+    return found

@@ -16,6 +16,7 @@ CATALOGUE: dict[str, Entry] = {
     "evaluate": Entry("evaluate", "score predictions against gold, and say which stage lost what"),
     "compare": Entry("evaluate", "compare two runs over the same gold, with a test"),
     "report": Entry("report", "write a page on one or several runs, with CSV and LaTeX beside it"),
+    "tune": Entry("tune", "choose the settings of a linker on documents with gold"),
     "stages": Entry("stages", "list the stages a linker can be made of"),
     "kb build": Entry("kb_build", "build a knowledge base from tables, articles or vocabularies"),
     "kb index": Entry("kb_build", "fold the edits since the last index into a new one"),

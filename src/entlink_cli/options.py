@@ -150,7 +150,12 @@ def linking(parser: Parser) -> None:
     as_of(parser)
     types(parser)
     parser.add_argument("--min-score", metavar="S", type=values.share, help="leave out links that score less")
-    parser.add_argument("--config", metavar="FILE", help="a TOML file with the stages and their settings")
+    parser.add_argument(
+        "--config",
+        metavar="C",
+        help="the stages and their settings: a TOML file, the folder of a saved linker, or one in the box (lexical, "
+        "zero-shot); default: the linker beside the knowledge base, if there is one",
+    )
     parser.add_argument(
         "--case",
         choices=("exact", "smart", "fold"),
@@ -180,12 +185,12 @@ def make_linker(arguments: Namespace, mentions: str = "detect") -> Linker:
     """The linker that the options of `linking` describe."""
     import msgspec
 
-    from entlink.config import LinkerConfig, read_config
+    from entlink.config import config_beside, read_config
     from entlink.linker import load
 
     if arguments.type:
         tell_of_unknown_types(arguments.kb, arguments.type)
-    config = read_config(arguments.config) if arguments.config else LinkerConfig()
+    config = read_config(arguments.config) if arguments.config else config_beside(arguments.kb)
     detector = {name: value for name in _DETECTOR_SETTINGS if (value := getattr(arguments, name)) is not None}
     if detector and mentions == "given":
         arguments.parser.error("--case and --min-link-probability do nothing with --mentions given")

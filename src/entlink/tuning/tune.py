@@ -1,0 +1,234 @@
+"""Tuning a linker on documents with gold: first how its retrievers are fused, then what its ranker weighs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby, islice
+from random import Random
+from typing import Any
+
+import msgspec
+
+from entlink.candidates.fusion import QuotaFusion, WeightedFusion
+from entlink.config import LinkerConfig, Stage
+from entlink.documents import Candidate, Document
+from entlink.errors import ConfigError
+from entlink.interfaces import Fusion, Shortlist
+from entlink.linker import Linker
+from entlink.ranking.combination import CombinationRanker
+from entlink.tuning.grid import Fused, Tried, best_quotas, best_weights
+from entlink.tuning.tables import Asked, EvidenceTable, asked, evidence_table, questions_of, recall_at
+from entlink.tuning.weights import fit_weights
+
+Progress = Callable[[str, float, float], None]
+_BATCH = 64
+_FITS = 2  # coherence looks at the leaders, which other weights change
+
+
+class TuneOptions(msgspec.Struct, frozen=True):
+    """What to tune, for lists of `keep` candidates; `limit` mentions at most, drawn by `seed`."""
+
+    by: Fused = "weights"
+    keep: int = 10
+    limit: int = 5_000
+    seed: int = 0
+    fusion: bool = True
+    ranker: bool = True
+
+
+class Tuned(msgspec.Struct, frozen=True):
+    """What was chosen, and what it reaches: all figures are of the development set, `held_out` of its unseen half."""
+
+    mentions: int
+    keep: int
+    pool_recall: float
+    fusion: dict[str, float]
+    recall: float
+    recall_before: float
+    weights: dict[str, float]
+    accuracy: float
+    accuracy_before: float
+    held_out: float
+    held_out_before: float
+
+
+def tune(
+    linker: Linker, config: LinkerConfig, documents: Iterable[Document], options: TuneOptions, progress: Progress
+) -> tuple[LinkerConfig, Tuned]:
+    """The configuration with its fusion and weights chosen on the documents' gold, and a report."""
+    if linker.pooling is None:
+        raise ConfigError("only a linker with a [fusion] can be tuned: the one called zero-shot has one")
+    mentions = sample(linker, documents, options, progress)
+    pools = list(_pools(linker, mentions, progress))
+    right = [one.right for one in mentions]
+    names = list(linker.pooling.retrievers)
+    table = evidence_table(pools, right, names)
+    before = linker.pooling.fusion
+    fused, tried = _choose_fusion(table, pools, right, names, before, options, progress)
+    ranked = _Ranking(linker, mentions, fused.fuse(pools), progress)
+    weights, bias = (
+        ranked.fitted(options.seed) if options.ranker and ranked.ranker else (ranked.weights(), ranked.bias())
+    )
+    report = Tuned(
+        mentions=len(mentions),
+        keep=options.keep,
+        pool_recall=float(table.reached.mean()),
+        fusion=tried.settings,
+        recall=tried.recall,
+        recall_before=_recall(before.fuse(pools), right, options.keep),
+        weights=weights,
+        accuracy=ranked.accuracy(weights),
+        accuracy_before=ranked.accuracy(ranked.weights()),
+        held_out=ranked.held_out,
+        held_out_before=ranked.held_out_before,
+    )
+    return _with(config, fused, report, bias, tuned_ranker=options.ranker and ranked.ranker is not None), report
+
+
+def sample(linker: Linker, documents: Iterable[Document], options: TuneOptions, progress: Progress) -> list[Asked]:
+    """Mentions of whole documents, drawn at random, in the order of the file."""
+    progress("reading", 0, 0)
+    by_document = [list(group) for _, group in groupby(asked(linker.kb, documents), key=lambda one: id(one.document))]
+    order = list(range(len(by_document)))
+    Random(options.seed).shuffle(order)
+    chosen: list[int] = []
+    count = 0
+    for number in order:
+        if count >= options.limit:
+            break
+        chosen.append(number)
+        count += len(by_document[number])
+    return [one for number in sorted(chosen) for one in by_document[number]]
+
+
+def _pools(linker: Linker, mentions: Sequence[Asked], progress: Progress) -> Iterator[Sequence[Candidate]]:
+    assert linker.pooling is not None
+    questions = iter(questions_of(mentions))
+    done = 0
+    while batch := list(islice(questions, _BATCH)):
+        for shortlist in linker.pooling.pools(batch):
+            yield shortlist.candidates
+            done += 1
+        progress("asking the retrievers", done, len(mentions))
+
+
+def _choose_fusion(
+    table: EvidenceTable,
+    pools: Sequence[Sequence[Candidate]],
+    right: Sequence[frozenset[str]],
+    names: Sequence[str],
+    before: Fusion,
+    options: TuneOptions,
+    progress: Progress,
+) -> tuple[Fusion, Tried]:
+    if not options.fusion:
+        return before, Tried({}, _recall(before.fuse(pools), right, options.keep), 0.0)
+    progress("trying fusions", 0, 0)
+    if options.by == "weights":
+        tried = best_weights(table, options.keep)
+        return WeightedFusion(_used(tried), keep=options.keep), tried
+    tried = best_quotas(pools, right, names, options.keep)
+    return QuotaFusion(_used(tried), keep=options.keep), tried
+
+
+def _used(tried: Tried) -> dict[str, float]:
+    return {name: weight for name, weight in tried.settings.items() if weight}
+
+
+def _recall(lists: Sequence[Sequence[Candidate]], right: Sequence[frozenset[str]], keep: int) -> float:
+    reached = sum(
+        any(one.entity in entities for one in candidates[:keep])
+        for candidates, entities in zip(lists, right, strict=True)
+    )
+    return reached / len(lists)
+
+
+class _Ranking:
+    """The evidence of the ranker for the fused lists, and weights for it."""
+
+    def __init__(
+        self, linker: Linker, mentions: Sequence[Asked], lists: Sequence[Sequence[Candidate]], progress: Progress
+    ) -> None:
+        self.ranker = linker.ranker if isinstance(linker.ranker, CombinationRanker) else None
+        self._progress, self._mentions = progress, mentions
+        self._shortlists = [
+            Shortlist(one.document, one.mention, found) for one, found in zip(mentions, lists, strict=True)
+        ]
+        self._table = self._evidence(linker.ranker)
+        self.held_out = self.held_out_before = 0.0
+
+    def _evidence(self, ranker: Any) -> EvidenceTable:
+        self._progress("weighing evidence", 0, 0)
+        ranked: list[Sequence[Candidate]] = ranker.rank(self._shortlists)
+        features = list(self.ranker.weights) if self.ranker else ["score"]
+        if self.ranker is None:
+            ranked = [[_scored(one) for one in candidates] for candidates in ranked]
+        return evidence_table(ranked, [one.right for one in self._mentions], features)
+
+    def weights(self) -> dict[str, float]:
+        return dict(self.ranker.weights) if self.ranker else {"score": 1.0}
+
+    def bias(self) -> float:
+        return self.ranker.bias if self.ranker else 0.0
+
+    def accuracy(self, weights: dict[str, float]) -> float:
+        return recall_at(self._table.ranks(list(weights.values())), 1)
+
+    def fitted(self, seed: int) -> tuple[dict[str, float], float]:
+        """Weights fitted to all mentions; how well half of them does on the other half is kept in `held_out`."""
+        assert self.ranker is not None
+        before = list(self.ranker.weights.values())
+        first, second = _halves(self._table, self._mentions, seed)
+        self.held_out_before = recall_at(second.ranks(before), 1)
+        self.held_out = recall_at(second.ranks(fit_weights(first, before)), 1)
+        weights = before
+        for _ in range(_FITS):
+            weights = [round(weight, 4) for weight in fit_weights(self._table, weights)]
+            self.ranker.weights = dict(zip(self.ranker.weights, weights, strict=True))
+            self._table = self._evidence(self.ranker)
+        return dict(self.ranker.weights), round(self._fitted_bias(weights), 4)
+
+    def _fitted_bias(self, weights: Sequence[float]) -> float:
+        """Such that the mean chance of the leaders is how often they are right."""
+        import numpy
+
+        best = self._table.scores(weights).max(1)
+        best = best[numpy.isfinite(best)]
+        wanted = min(max(recall_at(self._table.ranks(weights), 1), 0.01), 0.99)
+        low, high = float(best.min()) - 10.0, float(best.max()) + 10.0
+        for _ in range(60):
+            middle = (low + high) / 2
+            mean = float((1 / (1 + numpy.exp(-(best - middle)))).mean())
+            low, high = (middle, high) if mean > wanted else (low, middle)
+        return low
+
+
+def _halves(table: EvidenceTable, mentions: Sequence[Asked], seed: int) -> tuple[EvidenceTable, EvidenceTable]:
+    """Two halves of the mentions, no document in both."""
+    import numpy
+
+    ids = list(dict.fromkeys(one.document.id for one in mentions))
+    Random(seed).shuffle(ids)
+    chosen = set(ids[: len(ids) // 2])
+    mask = numpy.array([one.document.id in chosen for one in mentions])
+    return _part(table, mask), _part(table, ~mask)
+
+
+def _part(table: EvidenceTable, mask: Any) -> EvidenceTable:
+    return EvidenceTable(table.features, table.values[mask], table.present[mask], table.right[mask])
+
+
+def _scored(candidate: Candidate) -> Candidate:
+    return Candidate(candidate.entity, candidate.score, {"score": candidate.score}, candidate.title)
+
+
+def _with(config: LinkerConfig, fused: Fusion, report: Tuned, bias: float, *, tuned_ranker: bool) -> LinkerConfig:
+    settings: dict[str, Any] = {}
+    if isinstance(fused, WeightedFusion):
+        settings["fusion"] = {"name": "weights", "keep": fused.keep, "weights": fused.weights}
+    elif isinstance(fused, QuotaFusion):
+        settings["fusion"] = {"name": "quotas", "keep": fused.keep, "shares": fused.shares}
+    if tuned_ranker:
+        ranker: Stage = {**config.ranker, "weights": report.weights, "bias": bias}
+        settings["ranker"] = ranker
+    return msgspec.structs.replace(config, **settings)

@@ -1,0 +1,143 @@
+"""`entlink tune`: settings of a linker chosen on documents with gold, saved beside the knowledge base."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from entlink_cli import options, values
+from entlink_cli.output import columns, note, say, say_json
+from entlink_cli.parsing import Command
+from entlink_cli.progress import progress
+
+if TYPE_CHECKING:
+    from entlink.config import LinkerConfig
+    from entlink.evaluation.files import File
+    from entlink.tuning.tune import Tuned
+    from entlink_cli.parsing import Namespace, Parser
+
+_PATIENCE = 2.0
+
+
+def _configure(parser: Parser) -> None:
+    options.kb_argument(parser)
+    parser.add_argument(
+        "data", metavar="DATA", nargs="+", help="documents with gold, of any format that entlink reads"
+    )
+    parser.add_argument(
+        "--config",
+        metavar="C",
+        help="what to start from: a TOML file, a saved linker, or one in the box (default: the linker beside the "
+        "knowledge base, else zero-shot)",
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="DIR", help="where to save the linker (default: NAME.linker beside NAME.kb)"
+    )
+    parser.add_argument(
+        "--by",
+        choices=("weights", "quotas"),
+        default="weights",
+        help="how candidates are fused: by weighted scores (default), or by slots for each retriever",
+    )
+    parser.add_argument(
+        "--keep", metavar="K", type=values.whole, default=10, help="candidates a mention keeps (default: 10)"
+    )
+    parser.add_argument(
+        "--limit", metavar="N", type=values.whole, default=5000, help="mentions to learn from (default: 5000)"
+    )
+    parser.add_argument(
+        "--only",
+        choices=("fusion", "ranker"),
+        help="choose the fusion only, or the ranker's weights only (default: both)",
+    )
+    parser.add_argument(
+        "--seed", metavar="S", type=values.weight, default=0, help="what chance depends on (default: 0)"
+    )
+    options.as_json(parser)
+    options.quiet(parser)
+
+
+def _tune(arguments: Namespace) -> None:
+    import msgspec
+
+    from entlink.config import linker_beside
+    from entlink.linker import load
+    from entlink.saving import save_linker
+    from entlink.tuning.tune import TuneOptions, tune
+
+    config = starting_config(arguments.config, arguments.kb)
+    linker = load(arguments.kb, config=config, mentions="given")
+    files = _files(arguments.data)
+    wanted = TuneOptions(
+        by=arguments.by,
+        keep=arguments.keep,
+        limit=arguments.limit,
+        seed=arguments.seed,
+        fusion=arguments.only != "ranker",
+        ranker=arguments.only != "fusion",
+    )
+    with progress(quiet=arguments.quiet, patience=_PATIENCE) as report:
+        tuned, found = tune(linker, config, (document for file in files for document in file), wanted, report)
+    folder = Path(arguments.output) if arguments.output else linker_beside(arguments.kb)
+    step = {
+        "command": shlex.join(["entlink", *arguments.words]),
+        "data": [msgspec.to_builtins(file.facts()) for file in files],
+        "options": msgspec.to_builtins(wanted),
+        "found": msgspec.to_builtins(found),
+    }
+    save_linker(folder, tuned, step, Path(arguments.kb).name)
+    if arguments.json:
+        say_json(msgspec.to_builtins(found))
+    else:
+        say(*_lines(found))
+    if not arguments.quiet:
+        note(f"saved as {folder}")
+
+
+def starting_config(given: str | None, kb: str) -> LinkerConfig:
+    """What --config names; else the linker beside the knowledge base; else the one in the box that fuses."""
+    from entlink.config import LINKER_FILE, linker_beside, read_config
+
+    if given:
+        return read_config(given)
+    beside = linker_beside(kb)
+    return read_config(beside if (beside / LINKER_FILE).exists() else "zero-shot")
+
+
+def _files(paths: list[str]) -> list[File]:
+    from entlink.evaluation.files import File
+
+    return [File(path, "gold") for path in paths]
+
+
+def _lines(found: Tuned) -> list[str]:
+    rows = [
+        ("", "before", "after"),
+        (f"R@{found.keep} of the fusion", f"{found.recall_before:.3f}", f"{found.recall:.3f}"),
+        ("accuracy of the ranker", f"{found.accuracy_before:.3f}", f"{found.accuracy:.3f}"),
+        ("the same, fitted on the other half", f"{found.held_out_before:.3f}", f"{found.held_out:.3f}"),
+    ]
+    weights = ", ".join(f"{name} {weight:g}" for name, weight in found.fusion.items())
+    features = ", ".join(f"{name} {weight:.3g}" for name, weight in found.weights.items())
+    return [
+        f"{found.mentions:,} mentions; all retrievers together reach {found.pool_recall:.3f}",
+        *columns(rows),
+        *([f"fusion: {weights}"] if weights else []),
+        f"ranker: {features}",
+    ]
+
+
+COMMANDS = {
+    "tune": Command(
+        _tune,
+        _configure,
+        "Choose on documents with gold how the retrievers of a linker are fused (a grid of weights or of slots, for "
+        "the best R@K) and what its ranker weighs. The linker is saved beside the knowledge base, where "
+        "`entlink link` finds it. Gold that the knowledge base lacks teaches nothing and is left out.",
+        (
+            "entlink tune wiki.kb samples/conversations.jsonl --config zero-shot -o tuned.linker",
+            "entlink link wiki.kb samples/conversations.jsonl --config tuned.linker -o tuned.jsonl",
+        ),
+    ),
+}

@@ -85,4 +85,4 @@ def _value(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, int | float):
         return repr(value)
-    return json.dumps(str(value)).replace("\x7f", "\\u007f")
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")

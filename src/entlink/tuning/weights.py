@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from entlink.errors import InputError
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _STEPS = 50
+_HALVINGS = 20
 _SMALL = 1e-7
 
 
@@ -36,13 +37,17 @@ def fit_weights(
     origin = numpy.asarray(start, numpy.float64)
     weights = origin.copy()
     scale = numpy.where(spread > 0, spread, 1.0) ** 2
+
+    def objective(tried: NDArray[Any]) -> float:
+        return _loss(values, present, right, tried) + float(pull * (scale * (tried - origin) ** 2).sum())
+
     for _ in range(_STEPS):
         gradient, curvature = _derivatives(values, present, right, weights)
         gradient += 2 * pull * scale * (weights - origin)
         curvature += numpy.diag(2 * pull * scale)
         step = numpy.zeros_like(weights)
         step[free] = numpy.linalg.solve(curvature[numpy.ix_(free, free)], gradient[free])
-        weights -= _shortened(values, present, right, weights, step, gradient)
+        weights -= _shortened(objective, weights, step, float(gradient @ step))
         if numpy.abs(step * numpy.sqrt(scale)).max(initial=0.0) < _SMALL:
             break
     return [float(weight) for weight in weights]
@@ -63,17 +68,12 @@ def _derivatives(
 
 
 def _shortened(
-    values: NDArray[Any],
-    present: NDArray[Any],
-    right: NDArray[Any],
-    weights: NDArray[Any],
-    step: NDArray[Any],
-    gradient: NDArray[Any],
+    objective: Callable[[NDArray[Any]], float], weights: NDArray[Any], step: NDArray[Any], slope: float
 ) -> NDArray[Any]:
-    """The step, halved until it makes the loss smaller: far from the best, Newton's steps are too long."""
-    before, slope = _loss(values, present, right, weights), float(gradient @ step)
-    for _ in range(20):
-        if _loss(values, present, right, weights - step) <= before - 1e-4 * slope * 0.5 or slope <= 0:
+    """The step, halved until it pays: far from the best, Newton's steps are too long."""
+    before = objective(weights)
+    for _ in range(_HALVINGS):
+        if objective(weights - step) <= before - 1e-4 * slope:
             break
         step, slope = step / 2, slope / 2
     return step

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+from math import exp, log1p
+
+import pytest
+
+from entlink.documents import Candidate, Document, Entity, Mention, Span
+from entlink.errors import ConfigError
+from entlink.interfaces import Shortlist
+from entlink.kb.edits import add
+from entlink.ranking.combination import DEFAULT_WEIGHTS, CombinationRanker
+from entlink.ranking.popularity import Popularity
+from entlink.ranking.spelling import are_initials, likeness
+from entlink.testing import check_ranker
+
+
+def shortlist(surface: str, *candidates: Candidate) -> Shortlist:
+    return Shortlist(Document("d", surface), Mention(Span(0, len(surface)), surface), candidates)
+
+
+def without(kb, **weights: float) -> CombinationRanker:
+    """Only the features that are named count."""
+    return CombinationRanker(kb, weights={**dict.fromkeys(DEFAULT_WEIGHTS, 0.0), **weights}, bias=0.0)
+
+
+def test_the_score_is_the_logistic_of_the_weighted_evidence(world):
+    ranker = without(world, alias=2.0, dense=3.0)
+    (found,) = ranker.rank([shortlist("x", Candidate("sun", 0.1, {"alias": 0.5, "dense": 0.2}, "Sun"))])
+    assert found[0].evidence["sum"] == pytest.approx(1.6)
+    assert found[0].score == pytest.approx(1 / (1 + exp(-1.6)))
+
+
+def test_every_feature_stands_in_the_evidence(world):
+    ranker = CombinationRanker(world, weights={"coherence": 0.0})
+    (found,) = ranker.rank([shortlist("Sun", Candidate("sun", 0.1, {"alias": 0.5}, "Sun"))])
+    assert set(found[0].evidence) == {"alias", "spelling", "initials", "popularity", "sum"}
+
+
+@pytest.mark.parametrize("left_out", DEFAULT_WEIGHTS)
+def test_leaving_any_feature_out_never_breaks(world, left_out):
+    ranker = CombinationRanker(world, weights={left_out: 0.0, "coherence": 0.0})
+    full = {"alias": 0.5, "dense": 0.4, "bm25": 0.3, "count": 1.0}
+    given = [
+        Candidate(
+            "planet", 0.5, {name: value for name, value in full.items() if name != left_out}, "Mercury (planet)"
+        ),
+        Candidate("venus", 0.1, {}, "Venus"),
+        Candidate("not-there", 0.0, {"alias": 0.01}, None),
+    ]
+    check_ranker(ranker, [shortlist("Mercury", *given), shortlist("")])
+    assert ranker.rank([shortlist("Mercury", *given)])[0][0].entity == "planet"
+
+
+def test_a_feature_nobody_has_is_told(world):
+    with pytest.raises(ConfigError, match=r"no feature 'dens'.*dense"):
+        CombinationRanker(world, weights={"dens": 1.0})
+
+
+def test_popularity_counts_links_and_texts_and_is_shared_by_namesakes(world):
+    meaning = world.meaning_of_key("mercury")
+    own = {entry.entity: entry.support for entry in meaning.entries}
+    share = own[world.key("planet")] / sum(own.values())
+    expected = log1p((meaning.linked + meaning.unlinked) * share)
+    assert Popularity(world).of("planet", "Mercury (planet)") == pytest.approx(expected)
+    assert expected > 0
+
+
+def test_popularity_of_what_is_not_there(world):
+    assert Popularity(world).of("nobody", "Mercury") == 0.0
+    assert Popularity(world).of("sun", None) == 0.0
+
+
+def test_popularity_is_forgotten_when_the_knowledge_base_changes(own_world, opened):
+    kb = opened(own_world)
+    popularity = Popularity(kb)
+    before = popularity.of("planet", "Mercury (planet)")
+    add(own_world, [Entity("god", "Mercury")], weight=4)
+    kb.refresh()
+    popularity.forget()
+    assert 0 < popularity.of("planet", "Mercury (planet)") < before
+
+
+@pytest.mark.parametrize(
+    ("surface", "title", "least", "most"),
+    [
+        ("Sun", "Sun", 1.0, 1.0),
+        ("Mercury", "Mercury (planet)", 1.0, 1.0),
+        ("Austrian", "Austria", 0.9, 1.0),
+        ("Sun", "Venus", 0.0, 0.4),
+        ("", "Sun", 0.0, 0.0),
+        ("!?", "Sun", 0.0, 0.3),
+    ],
+)
+def test_likeness(surface, title, least, most):
+    assert least <= likeness(surface, title) <= most
+
+
+@pytest.mark.parametrize(
+    ("surface", "title", "is_so"),
+    [
+        ("U.S.", "United States", True),
+        ("UK", "United Kingdom", True),
+        ("MoMA", "Museum of Modern Art", True),
+        ("USA", "United States of America", True),
+        ("us", "United States", False),
+        ("U", "Utah", False),
+        ("US", "Uranium", False),
+        ("NY", "New York (state)", True),
+        ("12", "1 2", False),
+        ("", "", False),
+    ],
+)
+def test_initials(surface, title, is_so):
+    assert are_initials(surface, title) is is_so

@@ -21,6 +21,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
     },
     "retriever": {
         "alias": "entlink.candidates.alias:AliasRetriever",
+        "bm25": "entlink.candidates.bm25:BM25Retriever",
         "dense": "entlink.candidates.dense:DenseRetriever",
         "edit-distance": "entlink.candidates.edit_distance:EditDistanceRetriever",
     },

@@ -1,0 +1,39 @@
+"""Encoders: texts to vectors, with models from a store, a folder of weights, or the knowledge base's own text.
+
+Nothing here is imported before it is asked for: numpy and onnxruntime come with `pip install 'entlink[retrieval]'`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from entlink.encoders.cache import VectorCache
+    from entlink.encoders.loading import load_encoder
+    from entlink.encoders.pulling import pull
+    from entlink.encoders.static import StaticEncoder
+    from entlink.encoders.static_training import train_static
+    from entlink.encoders.transformer import TransformerEncoder
+
+_HOMES = {
+    "StaticEncoder": "static",
+    "TransformerEncoder": "transformer",
+    "VectorCache": "cache",
+    "load_encoder": "loading",
+    "pull": "pulling",
+    "train_static": "static_training",
+}
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name not in _HOMES:
+        raise AttributeError(f"module 'entlink.encoders' has no attribute {name!r}")
+    from entlink.encoders.extras import require_retrieval
+
+    require_retrieval("encoding texts")
+    return getattr(import_module(f"entlink.encoders.{_HOMES[name]}"), name)
+
+
+__all__ = ["StaticEncoder", "TransformerEncoder", "VectorCache", "load_encoder", "pull", "train_static"]

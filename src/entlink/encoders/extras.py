@@ -1,0 +1,28 @@
+"""Whether the optional libraries that encoders need are there."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from entlink.errors import MissingExtraError
+
+_RETRIEVAL = ("numpy", "onnxruntime", "onnx", "tokenizers", "safetensors")
+_TRAIN = ("torch", "transformers")
+
+
+def require_retrieval(feature: str) -> None:
+    """Raise unless what runs encoders is installed."""
+    _require(feature, "retrieval", _RETRIEVAL)
+
+
+def require_train(feature: str) -> None:
+    """Raise unless torch and transformers are installed."""
+    _require(feature, "train", _TRAIN)
+
+
+def _require(feature: str, extra: str, modules: tuple[str, ...]) -> None:
+    for module in modules:
+        try:
+            import_module(module)
+        except ImportError as problem:
+            raise MissingExtraError(feature, extra) from problem

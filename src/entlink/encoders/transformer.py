@@ -1,0 +1,114 @@
+"""An encoder with a transformer in it: tokens, batches, pooling, and vectors in the caller's order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+import numpy
+
+from entlink.documents import Span
+from entlink.encoders.batching import batches
+from entlink.encoders.tokens import Reader, Tokens
+from entlink.errors import InputError
+
+if TYPE_CHECKING:
+    from entlink.encoders.backends import Backend, Hidden
+    from entlink.interfaces import Vectors
+
+Pooling = Literal["mean", "cls", "span"]
+POOLINGS: tuple[Pooling, ...] = ("mean", "cls", "span")
+_CHUNK = 4096  # texts that are tokenised and sorted by length at a time
+_Item = TypeVar("_Item")
+
+
+class TransformerEncoder:
+    """Texts, and spans of texts, to vectors of unit length.
+
+    `mean` pools all tokens a model reads, `cls` takes its first, and `span` pools the tokens of the span, or of the
+    text without the model's own signs. `span_pooling` is what `encode_spans` does.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        identity: str,
+        backend: Backend,
+        reader: Reader,
+        pooling: Pooling,
+        span_pooling: Pooling = "span",
+    ) -> None:
+        self.name, self.identity, self.dimension = name, identity, backend.dimension
+        self.pooling, self.span_pooling = pooling, span_pooling
+        self._backend, self._reader = backend, reader
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.identity}>"
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """A row a text, of unit length; of a text longer than the window, the beginning is read."""
+        distinct = list(dict.fromkeys(texts))
+        found = numpy.zeros((len(distinct), self.dimension), numpy.float32)
+        for start, part in _chunks(distinct):
+            self._fill(found[start : start + len(part)], self._reader.read(part), part, self.pooling)
+        return found if len(distinct) == len(texts) else _spread(found, distinct, texts)
+
+    def encode_spans(self, texts: Sequence[tuple[str, Span]]) -> Vectors:
+        """A row a span, of unit length; of a text longer than the window, the part around the span is read."""
+        distinct = list(dict.fromkeys(texts))
+        found = numpy.zeros((len(distinct), self.dimension), numpy.float32)
+        for start, part in _chunks(distinct):
+            told = [text[span.start : span.end] for text, span in part]
+            self._fill(found[start : start + len(part)], self._reader.read_around(part), told, self.span_pooling)
+        return found if len(distinct) == len(texts) else _spread(found, distinct, texts)
+
+    def _fill(self, rows: Vectors, read: list[Tokens | None], told: Sequence[str], pooling: Pooling) -> None:
+        """Encode what has tokens; the other rows stay zero."""
+        places = [place for place, tokens in enumerate(read) if tokens is not None]
+        tokens = [one for one in read if one is not None]
+        for batch in batches([len(one.ids) for one in tokens]):
+            vectors = self._encoded([tokens[at] for at in batch], pooling)
+            self._check(vectors, [told[places[at]] for at in batch])
+            rows[[places[at] for at in batch]] = vectors
+
+    def _encoded(self, batch: list[Tokens], pooling: Pooling) -> Vectors:
+        longest = max(len(tokens.ids) for tokens in batch)
+        ids = numpy.zeros((len(batch), longest), numpy.int64)
+        mask = numpy.zeros((len(batch), longest), numpy.int64)
+        for row, tokens in enumerate(batch):
+            ids[row, : len(tokens.ids)] = tokens.ids
+            mask[row, : len(tokens.ids)] = 1
+        return _unit(_pooled(self._backend.run(ids, mask), batch, pooling))
+
+    def _check(self, vectors: Vectors, told: Sequence[str]) -> None:
+        bad = numpy.flatnonzero(~numpy.isfinite(vectors).all(axis=1))
+        if bad.size:
+            text = told[int(bad[0])]
+            shown = text if len(text) <= 80 else f"{text[:79]}…"
+            raise InputError(
+                f"the encoder {self.identity!r} gave a vector with NaN or infinity for the text {shown!r}. "
+                "Its weights are broken, or too large for its precision: fetch it again, or load it as fp32"
+            )
+
+
+def _pooled(hidden: Hidden, batch: list[Tokens], pooling: Pooling) -> Vectors:
+    if pooling == "cls":
+        return hidden[:, 0].astype(numpy.float32)
+    bounds = [(0, len(one.ids)) if pooling == "mean" else (one.first, one.last) for one in batch]
+    return numpy.stack([hidden[row, start:end].mean(axis=0) for row, (start, end) in enumerate(bounds)])
+
+
+def _unit(vectors: Vectors) -> Vectors:
+    lengths = numpy.linalg.norm(vectors, axis=1, keepdims=True)
+    scaled: Vectors = (vectors / numpy.where(lengths > 0, lengths, 1)).astype(numpy.float32)
+    return scaled
+
+
+def _chunks(items: list[_Item]) -> Iterator[tuple[int, list[_Item]]]:
+    for start in range(0, len(items), _CHUNK):
+        yield start, items[start : start + _CHUNK]
+
+
+def _spread(found: Vectors, distinct: Sequence[_Item], items: Sequence[_Item]) -> Vectors:
+    places = {item: place for place, item in enumerate(distinct)}
+    return found[[places[item] for item in items]]

@@ -39,11 +39,17 @@ CATALOGUE: dict[str, Entry] = {
     "datasets info": Entry("datasets_look", "show what a dataset measures, its licence, and how to get it"),
     "datasets convert": Entry("datasets_convert", "write documents in another format: NIF, AIDA, BLINK, neleval, …"),
     "datasets check": Entry("datasets_look", "tell which dataset files are, and whether every record can be read"),
+    "models pull": Entry("models", "get a model that turns texts into vectors"),
+    "models train": Entry("models", "train word vectors on the texts of a knowledge base"),
+    "models list": Entry("models", "list the models that are here"),
+    "models info": Entry("models", "show where a model came from, and check its files"),
+    "models rm": Entry("models", "remove a model"),
 }
 
 GROUPS: dict[str, str] = {
     "kb": "make, look into and change knowledge bases",
     "datasets": "corpora to train on and to measure with: make, list and check them",
+    "models": "models that turn texts into vectors: get, train, list and remove them",
 }
 
 EXIT_CODES: dict[int, str] = {

@@ -102,7 +102,7 @@ def _row_blocks(starts: NDArray[numpy.int64], ends: NDArray[numpy.int64], most: 
 
 
 def left_vectors(matrix: Sparse, dimension: int, seed: int, rounds: int = 2) -> NDArray[numpy.float32]:
-    """The leading left singular vectors, each times the root of its value; by a random sketch, the same for a seed."""
+    """The leading left singular vectors, each times the root of its value; the same for the same seed."""
     spare = min(min(matrix.shape), dimension + 16)
     turned = transposed(matrix)
     sketch = numpy.random.default_rng(seed).standard_normal((matrix.shape[1], spare), numpy.float32)

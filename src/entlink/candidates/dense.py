@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Literal
 
 from entlink.documents import Candidate
 from entlink.encoders.dual import CONTEXT, DESCRIPTION, checked_vectors, load_dual
-from entlink.errors import ConfigError, MissingExtraError
+from entlink.errors import ConfigError, DamagedError, MissingExtraError
 from entlink.interfaces import DualEncoder, Encoder, Question, Shortlist
 from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.kb.vector_index import missing_index
+from entlink.kb.vector_search import VectorSearch
 from entlink.kb.vector_store import EntityVectors
 
 try:
@@ -53,6 +55,9 @@ class DenseRetriever:
         self.kb, self.limit, self.search = kb, limit, search
         self.dual = load_dual(encoder, description=description, context=context)
         self._entities = EntityVectors(kb, self.dual)
+        self._nearest = VectorSearch(kb, self.dual, self._entities)
+        if search == "index" and not self._nearest.is_ready:
+            raise missing_index(kb, self.dual)
         self._types: frozenset[str] = frozenset()
         self._mentions: dict[object, Vectors] = {}
         self._keys: dict[str, int | None] = {}
@@ -65,7 +70,28 @@ class DenseRetriever:
         self._entities.forget()
 
     def retrieve(self, questions: Sequence[Question]) -> list[list[Sequence[Candidate]]]:
-        return [[() for _ in question.mentions] for question in questions]
+        """The nearest entities of each mention, where there is an index to look through; none without words."""
+        if self.search == "never" or (self.search == "auto" and not self._nearest.is_ready):
+            return [[() for _ in question.mentions] for question in questions]
+        pairs = [(question.document, mention) for question in questions for mention in question.mentions]
+        found: list[Sequence[Candidate]] = [() for _ in pairs]
+        allowed = [place for place, (_, mention) in enumerate(pairs) if not self.kb.meaning(mention.text).blocked]
+        if allowed:
+            vectors = self.mention_vectors([pairs[place] for place in allowed])
+            for place, keys in zip(allowed, self._nearest.search(vectors, self.limit, self._types), strict=True):
+                found[place] = self._candidates(keys)
+        each = iter(found)
+        return [[next(each) for _ in question.mentions] for question in questions]
+
+    def _candidates(self, found: list[tuple[int, float]]) -> list[Candidate]:
+        candidates = []
+        for key, cosine in found:
+            try:
+                id, title = self.kb.head(key)
+            except DamagedError:
+                continue  # another process removed it just now
+            candidates.append(Candidate(id, cosine, {"dense": cosine}, title))
+        return candidates
 
     def rescore(self, shortlists: Sequence[Shortlist]) -> list[Sequence[float]]:
         """The cosine of each candidate and its mention; 0 for a mention without words or an entity that is gone."""

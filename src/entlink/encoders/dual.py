@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from entlink.errors import ConfigError, InputError, MissingExtraError
 from entlink.interfaces import DualEncoder, Encoder
@@ -56,6 +56,7 @@ class PlainDual:
         self.encoder, self.name, self.dimension = encoder, encoder.name, encoder.dimension
         self.description, self.context = description, context
         self.characters, self.reach = characters, reach
+        self.spec: str | None = None  # the name or folder it was loaded by
         settings = f"plain 1 {encoder.identity} {description!r} {context!r} {characters} {reach}"
         self.identity = f"{safe_name(encoder.name)}-{hashlib.sha256(settings.encode()).hexdigest()[:16]}"
 
@@ -117,9 +118,28 @@ def load_dual(
         return spec
     if not isinstance(spec, str | Path):
         return PlainDual(spec, description=description, context=context)
+    return load_recipe({"load": str(spec), "description": description, "context": context})
+
+
+def load_recipe(recipe: Mapping[str, Any]) -> DualEncoder:
+    """The dual encoder that an index was made with, from what its card says of it."""
     from entlink.encoders.loading import load_encoder
 
-    return PlainDual(load_encoder(spec), description=description, context=context)
+    settings = dict(recipe)
+    spec = settings.pop("load", None)
+    if not spec:
+        raise ConfigError("the encoder was given as an object and not by name, so it cannot be loaded again")
+    dual = PlainDual(load_encoder(spec), **settings)
+    dual.spec = spec
+    return dual
+
+
+def recipe_of(dual: DualEncoder) -> dict[str, Any]:
+    """What `load_recipe` needs to load a dual encoder again; nothing if it was not loaded by name."""
+    if not isinstance(dual, PlainDual) or dual.spec is None:
+        return {}
+    settings = {name: getattr(dual, name) for name in ("description", "context", "characters", "reach")}
+    return {"load": dual.spec, **settings}
 
 
 def unit(vectors: Vectors) -> Vectors:

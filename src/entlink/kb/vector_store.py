@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from entlink.encoders.dual import checked_vectors
 from entlink.errors import MissingExtraError
+from entlink.kb.vector_index import VectorIndex, open_vectors
 
 try:
     import numpy
@@ -15,11 +18,14 @@ except ImportError as problem:
 
 if TYPE_CHECKING:
     from entlink.documents import Entity
+    from entlink.encoders.cache import VectorCache
     from entlink.interfaces import DualEncoder, Vectors
     from entlink.kb.knowledge_base import KnowledgeBase
 
 _KEPT = 32_768  # vectors in memory: 50 MB of 384 numbers each
 _AT_ONCE = 8_192  # entities that are read and encoded at once
+_KEPT_BY_CONTENT = 4_096  # vectors in memory before the cache on disk, which has no key for them
+_FOLDER = "vectors"  # of the knowledge base, in which the cache is
 
 
 class EntityVectors:
@@ -29,11 +35,23 @@ class EntityVectors:
         self.kb, self.dual = kb, dual
         self._revision = kb.revision
         self._memory = _Memory(dual.dimension, _KEPT)
+        self._index: VectorIndex | None = None
+        self._reader = _Reader(dual)
+        self._cache: VectorCache | None = None
 
     def forget(self) -> None:
         """Drop what is kept in memory: the knowledge base has changed."""
         self._revision = self.kb.revision
         self._memory.clear()
+        if self._index and self._index.folder.parent != self.kb.index_folder:
+            self._index = None
+
+    @property
+    def index(self) -> VectorIndex | None:
+        """The index over all vectors, if there is one; it may come while this object is in use."""
+        if self._index is None:
+            self._index = open_vectors(self.kb, self.dual)
+        return self._index
 
     def of(self, keys: Sequence[int]) -> Vectors:
         """A row a key; zeros for an entity that is not there, or was not on the date."""
@@ -50,24 +68,59 @@ class EntityVectors:
             self._memory.put(wanted, found)
         return vectors
 
+    def of_entities(self, entities: Sequence[Entity]) -> Vectors:
+        """A row an entity, whatever key it has: from the cache, or encoded now."""
+        contents = [self.dual.entity_content(entity) for entity in entities]
+        with self._reader.of(dict(zip(contents, entities, strict=True))):
+            return self._opened_cache().encode(contents)
+
+    def _opened_cache(self) -> VectorCache:
+        """The cache by content, on disk where that can be written; opened when something is not in an index."""
+        if self._cache is None:
+            from entlink.encoders.cache import VectorCache
+
+            self._cache = VectorCache(self.kb.folder / _FOLDER, self._reader, memory_rows=_KEPT_BY_CONTENT)
+            weakref.finalize(self, self._cache.close)
+        return self._cache
+
     def _found(self, keys: Sequence[int]) -> Vectors:
         vectors = numpy.zeros((len(keys), self.dual.dimension), numpy.float32)
-        entities = {row: entity for row, key in enumerate(keys) if (entity := self.kb.entity(key)) is not None}
+        rest: Sequence[int] = range(len(keys))
+        if self.index is not None:
+            rows = self.index.rows_of(self.kb, keys)
+            vectors[rows >= 0] = self.index.vectors(rows[rows >= 0])
+            rest = numpy.flatnonzero(rows < 0).tolist()
+        entities = {row: entity for row in rest if (entity := self.kb.entity(keys[row])) is not None}
         if entities:
-            vectors[list(entities)] = encoded(self.dual, list(entities.values()))
+            vectors[list(entities)] = self.of_entities(list(entities.values()))
         return vectors
 
 
 def encoded(dual: DualEncoder, entities: Sequence[Entity]) -> Vectors:
-    """The vectors of entities, rounded as an index keeps them: they are the same, whether there is one or not."""
+    """The vectors of entities, as many and as long as they should be."""
     vectors = dual.encode_entities(entities)
-    checked_vectors(dual, vectors, [entity.title for entity in entities])
-    return rounded(vectors)
+    return checked_vectors(dual, vectors, [entity.title for entity in entities])
 
 
-def rounded(vectors: Vectors) -> Vectors:
-    """Vectors in single precision with the values they have in half precision."""
-    return vectors.astype(numpy.float16).astype(numpy.float32)
+class _Reader:
+    """An encoder of the contents of entities, for a cache that knows of texts only."""
+
+    def __init__(self, dual: DualEncoder) -> None:
+        self.name, self.identity, self.dimension = dual.name, dual.identity, dual.dimension
+        self._dual = dual
+        self._entities: dict[str, Entity] = {}
+
+    @contextmanager
+    def of(self, entities: dict[str, Entity]) -> Iterator[None]:
+        """Inside, the contents of these entities can be encoded."""
+        self._entities = entities
+        try:
+            yield
+        finally:
+            self._entities = {}
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        return encoded(self._dual, [self._entities[text] for text in texts])
 
 
 class _Memory:

@@ -59,6 +59,14 @@ class Rescorer(Protocol):
 
 
 @runtime_checkable
+class Witness(Protocol):
+    """A retriever that has more to say of what others found than a score."""
+
+    def testify(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Candidate]]:
+        """The same candidates in the same order, with the score and the evidence it would have given them."""
+
+
+@runtime_checkable
 class Fusion(Protocol):
     """What several retrievers found to one list."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from entlink.documents import Candidate
-from entlink.interfaces import Fusion, Question, Rescorer, Retriever, Shortlist
+from entlink.interfaces import Fusion, Question, Rescorer, Retriever, Shortlist, Witness
 
 Lists = list[list[Sequence[Candidate]]]
 
@@ -83,15 +83,18 @@ def _score(shortlists: list[Shortlist], name: str, retriever: Rescorer) -> None:
     """Evidence of the retriever for what others found: one call for all mentions."""
     unknown = [[one for one in shortlist.candidates if name not in one.evidence] for shortlist in shortlists]
     asked = [at for at, candidates in enumerate(unknown) if candidates]
-    scored = retriever.rescore([Shortlist(*shortlists[at][:2], unknown[at]) for at in asked])
-    for at, scores in zip(asked, scored, strict=True):
-        given = {one.entity: score for one, score in zip(unknown[at], scores, strict=True)}
+    questions = [Shortlist(*shortlists[at][:2], unknown[at]) for at in asked]
+    for at, told in zip(asked, _testimony(retriever, questions), strict=True):
         document, mention, candidates = shortlists[at]
-        shortlists[at] = Shortlist(document, mention, [_with(one, name, given) for one in candidates])
+        pool = {one.entity: one for one in candidates}
+        _take_in(pool, name, told)
+        shortlists[at] = Shortlist(document, mention, list(pool.values()))
 
 
-def _with(candidate: Candidate, name: str, given: Mapping[str, float]) -> Candidate:
-    score = given.get(candidate.entity)
-    if score is None:
-        return candidate
-    return Candidate(candidate.entity, candidate.score, {**candidate.evidence, name: score}, candidate.title)
+def _testimony(retriever: Rescorer, shortlists: list[Shortlist]) -> Iterable[Sequence[Candidate]]:
+    if isinstance(retriever, Witness):
+        return retriever.testify(shortlists)
+    return (
+        [Candidate(one.entity, score) for one, score in zip(shortlist.candidates, scores, strict=True)]
+        for shortlist, scores in zip(shortlists, retriever.rescore(shortlists), strict=True)
+    )

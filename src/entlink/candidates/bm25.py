@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from entlink.documents import Candidate
 from entlink.errors import DamagedError
 from entlink.interfaces import Question, Shortlist
-from entlink.kb.word_search import Found, WordSearch
+from entlink.kb.word_search import Found, Weight, WordSearch
 from entlink.kb.word_terms import terms_of
 
 if TYPE_CHECKING:
@@ -67,12 +67,26 @@ class BM25Retriever:
         return found
 
     def rescore(self, shortlists: Sequence[Shortlist]) -> list[Sequence[float]]:
-        scores: list[Sequence[float]] = []
-        for document, mention, candidates in shortlists:
-            keys = [self._key(candidate.entity) for candidate in candidates]
-            query = self._query(document, mention) if self.context > 0 else mention.text
-            scores.append([weight.score for weight in self.search.weigh(query, keys)])
-        return scores
+        return [[weight.score for weight in self._weigh(*shortlist)] for shortlist in shortlists]
+
+    def testify(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Candidate]]:
+        """How often each candidate holds the mention's words, beside its score."""
+        return [
+            [
+                Candidate(one.entity, weight.score, {"bm25": weight.score, "count": log1p(weight.times)}, one.title)
+                for one, weight in zip(shortlist.candidates, self._weigh(*shortlist), strict=True)
+            ]
+            for shortlist in shortlists
+        ]
+
+    def _weigh(self, document: Document, mention: Mention, candidates: Sequence[Candidate]) -> list[Weight]:
+        keys = [self._key(candidate.entity) for candidate in candidates]
+        if self.context <= 0:
+            return self.search.weigh(mention.text, keys)
+        # How often the mention occurs is of its own words alone.
+        own = self.search.weigh(mention.text, keys)
+        around = self.search.weigh(self._query(document, mention), keys)
+        return [weight._replace(times=one.times) for weight, one in zip(around, own, strict=True)]
 
     def _in_context(self, document: Document, mention: Mention) -> tuple[Candidate, ...]:
         if not terms_of(mention.text) or self.kb.meaning(mention.text).blocked:

@@ -215,6 +215,13 @@ def test_vectors_that_are_no_numbers_stop_it(own_world, opened, dual):
     assert not is_complete(derived_folder(opened(own_world), index_name(dual)))
 
 
+def test_a_folder_that_cannot_be_written_is_told_before_anything_is_encoded(own_world, dual, monkeypatch):
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    with pytest.raises(InputError, match=r"own\.kb: cannot be written"):
+        build_vectors(own_world, dual, nothing)
+    assert dual.encoder.calls == []
+
+
 def test_lists_are_the_same_whenever_they_are_made(tmp_path, opened, dual, monkeypatch):
     monkeypatch.setattr(vector_writer, "FLAT", 100)
     monkeypatch.setattr(vector_writer, "_LISTS", 8)

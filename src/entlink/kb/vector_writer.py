@@ -6,13 +6,14 @@ an interrupted run goes on with the first block that is missing. The blocks lie 
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from entlink.encoders.dual import load_recipe, recipe_of
-from entlink.errors import ConfigError, MissingExtraError
+from entlink.errors import ConfigError, InputError, MissingExtraError
 from entlink.kb.derived import begin, ensure_derived, finish, read_complete
 from entlink.kb.search_rows import SearchRow, mapped, row_arrays, rows_of, write_rows
 from entlink.kb.vector_index import LIST_FILE, VECTOR_FILE, index_name, load_faiss, samples
@@ -55,6 +56,11 @@ class Block(NamedTuple):
 
 def build_vectors(folder: Path, dual: DualEncoder, progress: Progress) -> DerivedCard:
     """The index of a dual encoder over the knowledge base in `folder`, made if it is not there."""
+    if not os.access(folder, os.W_OK):
+        raise InputError(
+            f"{folder}: cannot be written, and an index over vectors takes too long to make for one process alone. "
+            "Make it where the folder can be written, or link without it: then candidates are encoded as they come"
+        )
 
     def make(store: Store, target: Path) -> None:
         write_vectors(store, target, dual, progress)

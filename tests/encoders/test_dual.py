@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from entlink.documents import Document, Entity, Mention, Span, Turn
-from entlink.encoders.dual import PlainDual, beginning, load_dual, safe_name, window
+from entlink.encoders.dual import PlainDual, beginning, entity_identity, load_dual, safe_name, window
 from entlink.errors import ConfigError, InputError
 from entlink.interfaces import DualEncoder
 
@@ -114,6 +114,21 @@ def test_the_identity_changes_with_every_setting(dual, changed):
     other = PlainDual(Digests(), **changed)
     assert other.identity != dual.identity == PlainDual(Digests()).identity
     assert safe_name(other.identity) == other.identity
+
+
+@pytest.mark.parametrize(
+    ("changed", "same"),
+    [({"description": 0.4}, False), ({"characters": 300}, False), ({"context": 0.4}, True), ({"reach": 99}, True)],
+)
+def test_vectors_of_entities_are_kept_by_what_they_depend_on(dual, changed, same):
+    assert (entity_identity(PlainDual(Digests(), **changed)) == entity_identity(dual)) is same
+
+
+def test_a_dual_encoder_may_have_one_identity_only():
+    class Own(Digests):
+        encode_mentions = encode_entities = entity_content = None
+
+    assert entity_identity(Own()) == "digests 1"
 
 
 def test_the_identity_changes_with_the_encoder(dual):

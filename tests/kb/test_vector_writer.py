@@ -67,7 +67,7 @@ def test_every_version_has_a_row(own_world, opened, dual):
     index = open_vectors(kb, dual)
     assert card.rows == len(index) == 11
     assert (index.rows.keys == kb.key("swazi")).sum() == 2
-    assert card.settings["identity"] == dual.identity
+    assert card.settings["identity"] == dual.entity_identity
     assert card.settings["dimension"] == 64
     assert not (index.folder / LIST_FILE).exists()
     assert [path.name for path in kb.index_folder.iterdir() if path.name.startswith("unfinished")] == []

@@ -57,8 +57,9 @@ class PlainDual:
         self.description, self.context = description, context
         self.characters, self.reach = characters, reach
         self.spec: str | None = None  # the name or folder it was loaded by
-        settings = f"plain 1 {encoder.identity} {description!r} {context!r} {characters} {reach}"
-        self.identity = f"{safe_name(encoder.name)}-{hashlib.sha256(settings.encode()).hexdigest()[:16]}"
+        entities = f"plain 1 {encoder.identity} {description!r} {characters}"
+        self.entity_identity = _identity(encoder.name, entities)
+        self.identity = _identity(encoder.name, f"{entities} {context!r} {reach}")
 
     def encode_mentions(self, mentions: Sequence[tuple[Document, Mention]]) -> Vectors:
         """A row a mention; those with the same surface among the same words are encoded once."""
@@ -135,11 +136,18 @@ def load_recipe(recipe: Mapping[str, Any]) -> DualEncoder:
 
 
 def recipe_of(dual: DualEncoder) -> dict[str, Any]:
-    """What `load_recipe` needs to load a dual encoder again; nothing if it was not loaded by name."""
+    """What `load_recipe` needs to encode entities the same way again; nothing if it was not loaded by name."""
     if not isinstance(dual, PlainDual) or dual.spec is None:
         return {}
-    settings = {name: getattr(dual, name) for name in ("description", "context", "characters", "reach")}
-    return {"load": dual.spec, **settings}
+    return {"load": dual.spec, "description": dual.description, "characters": dual.characters}
+
+
+def entity_identity(dual: DualEncoder) -> str:
+    """Under which vectors of entities are kept: not the whole identity where some settings are about mentions only.
+
+    Whoever tunes how the text around a mention counts need not encode the entities again.
+    """
+    return str(getattr(dual, "entity_identity", dual.identity))
 
 
 def unit(vectors: Vectors) -> Vectors:
@@ -165,6 +173,10 @@ def checked_vectors(encoder: Encoder | DualEncoder, vectors: Vectors, texts: Seq
             "Its weights are damaged, or overflow in this precision: fetch them again, or load another"
         )
     return vectors
+
+
+def _identity(name: str, settings: str) -> str:
+    return f"{safe_name(name)}-{hashlib.sha256(settings.encode()).hexdigest()[:16]}"
 
 
 def safe_name(name: str) -> str:

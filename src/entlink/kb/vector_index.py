@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from entlink.encoders.dual import safe_name, unit
+from entlink.encoders.dual import entity_identity, safe_name, unit
 from entlink.errors import ConfigError, DamagedError, MissingExtraError
 from entlink.kb.derived import VECTORS, derived_folder, derived_indexes, is_complete, read_complete
 from entlink.kb.search_rows import SearchRows, mapped
@@ -147,7 +147,7 @@ def _nothing() -> tuple[Rows, Vectors]:
 
 def index_name(dual: DualEncoder) -> str:
     """The name of the index of a dual encoder, among those derived from a store."""
-    return f"{VECTORS}{safe_name(dual.identity)}"
+    return f"{VECTORS}{safe_name(entity_identity(dual))}"
 
 
 def open_vectors(kb: KnowledgeBase, dual: DualEncoder) -> VectorIndex | None:
@@ -166,18 +166,22 @@ def missing_index(kb: KnowledgeBase, dual: DualEncoder) -> ConfigError:
     ]
     there = f"; there is one of {', '.join(others)}" if others else ""
     return ConfigError(
-        f"{kb.folder}: no index over vectors of {dual.name!r} ({dual.dimension} numbers, {dual.identity}){there}. "
+        f"{kb.folder}: no index over vectors of {_described(dual)}{there}. "
         f"Run `entlink kb index {kb.folder} --vectors {dual.name}` to make it"
     )
 
 
+def _described(dual: DualEncoder) -> str:
+    return f"{dual.name!r} ({dual.dimension} numbers, {entity_identity(dual)})"
+
+
 def _check_is_of(folder: Path, settings: Mapping[str, Any], dual: DualEncoder) -> None:
     made = (settings.get("identity"), settings.get("dimension"))
-    if made != (dual.identity, dual.dimension):
+    if made != (entity_identity(dual), dual.dimension):
         raise ConfigError(
             f"{folder}: made with the encoder {settings.get('encoder')!r} ({made[1]} numbers, {made[0]}), but the "
-            f"encoder now is {dual.name!r} ({dual.dimension} numbers, {dual.identity}). Use the one it was made "
-            f"with, or remove the folder and run `entlink kb index --vectors {dual.name}`"
+            f"encoder now is {_described(dual)}. Use the one it was made with, or "
+            f"remove the folder and run `entlink kb index --vectors {dual.name}`"
         )
 
 

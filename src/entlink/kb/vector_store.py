@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from entlink.encoders.dual import checked_vectors
+from entlink.encoders.dual import checked_vectors, entity_identity
 from entlink.errors import MissingExtraError
 from entlink.kb.vector_index import VectorIndex, open_vectors
 
@@ -106,7 +106,7 @@ class _Reader:
     """An encoder of the contents of entities, for a cache that knows of texts only."""
 
     def __init__(self, dual: DualEncoder) -> None:
-        self.name, self.identity, self.dimension = dual.name, dual.identity, dual.dimension
+        self.name, self.identity, self.dimension = dual.name, entity_identity(dual), dual.dimension
         self._dual = dual
         self._entities: dict[str, Entity] = {}
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from entlink.encoders.dual import load_recipe, recipe_of
+from entlink.encoders.dual import entity_identity, load_recipe, recipe_of
 from entlink.errors import ConfigError, InputError, MissingExtraError
 from entlink.kb.derived import begin, ensure_derived, finish, read_complete
 from entlink.kb.search_rows import SearchRow, mapped, row_arrays, rows_of, write_rows
@@ -79,7 +79,7 @@ def write_vectors(store: Store, target: Path, dual: DualEncoder, progress: Progr
     ]
     files = _encode_blocks(blocks, _unfinished(target), dual, progress)
     _put_together(begin(target), [_of_block(path) for path in files], dual.dimension, progress)
-    _finish(target, dual.identity, dual.dimension, dual.name, recipe_of(dual))
+    _finish(target, entity_identity(dual), dual.dimension, dual.name, recipe_of(dual))
 
 
 def renew(store: Store, old: Path, new: Path, progress: Progress) -> None:
@@ -100,10 +100,11 @@ def renew(store: Store, old: Path, new: Path, progress: Progress) -> None:
 
 def _made_by(folder: Path, settings: dict[str, Any]) -> DualEncoder:
     dual = load_recipe(settings["recipe"])
-    if dual.identity != settings["identity"]:
+    now = entity_identity(dual)
+    if now != settings["identity"]:
         raise ConfigError(
-            f"{folder}: made with the encoder {settings['identity']}, but {settings['encoder']!r} is {dual.identity} "
-            f"now. Run `entlink kb index --vectors {settings['encoder']}` to encode everything with that"
+            f"{folder}: made with the encoder {settings['identity']}, but {settings['encoder']!r} is {now} now. "
+            f"Run `entlink kb index --vectors {settings['encoder']}` to encode everything with that"
         )
     return dual
 

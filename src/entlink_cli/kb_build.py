@@ -41,6 +41,12 @@ def _configure_build(parser: Parser) -> None:
         action="store_true",
         help="do not count how often names stand unlinked in the texts: faster, but common words get linked",
     )
+    parser.add_argument(
+        "--descriptions",
+        choices=("opening", "full"),
+        default="opening",
+        help="describe an entity by how its page begins (default), or by the page's whole text, to search its words",
+    )
     parser.add_argument("--limit", metavar="N", type=values.whole, help="take the first N pages or records only")
     options.machine(parser)
     _replace(parser)
@@ -58,6 +64,7 @@ def _build(arguments: Namespace) -> None:
         language=arguments.language,
         on_error=arguments.on_error,
         count_text=not arguments.no_text_counts,
+        descriptions=arguments.descriptions,
         memory=arguments.memory,
         processes=arguments.processes,
         limit=arguments.limit,
@@ -157,18 +164,43 @@ def _next_steps(target: str, manifest: Manifest) -> list[str]:
 
 def _configure_index(parser: Parser) -> None:
     options.kb_argument(parser)
+    parser.add_argument(
+        "--words",
+        dest="over_words",
+        action="store_true",
+        help="make the index over the words of names and descriptions too, which is else made when it is needed",
+    )
     options.machine(parser)
     options.quiet(parser)
 
 
 def _index(arguments: Namespace) -> None:
     from entlink.kb.index import reindex
+    from entlink.kb.word_writer import ensure_words
 
     _check_exists(arguments.kb)
+    folder, said = Path(arguments.kb), []
     with progress(quiet=arguments.quiet) as report:
-        card = reindex(Path(arguments.kb), memory=arguments.memory, processes=arguments.processes, progress=report)
+        if not (arguments.over_words and _is_up_to_date(folder)):
+            card = reindex(folder, memory=arguments.memory, processes=arguments.processes, progress=report)
+            said.append(number_of(card.keys, "name"))
+        if arguments.over_words:
+            ensure_words(folder, processes=arguments.processes, progress=report)
+            said.append("the words of names and descriptions")
     if not arguments.quiet:
-        say(f"{arguments.kb}: {number_of(card.keys, 'name')} indexed")
+        say(f"{arguments.kb}: {' and '.join(said)} indexed")
+
+
+def _is_up_to_date(folder: Path) -> bool:
+    """Whether the alias index is there and has all edits: then there is only what is asked for beside it to do."""
+    from entlink.errors import DamagedError
+    from entlink.kb.knowledge_base import KnowledgeBase
+
+    try:
+        with KnowledgeBase.open(folder) as kb:
+            return not kb.pending_edits
+    except DamagedError:
+        return False
 
 
 def _check_exists(folder: str) -> None:
@@ -263,8 +295,9 @@ COMMANDS = {
         _index,
         _configure_index,
         "Fold the edits since the last index into a new one. Edits take effect at once without this; many of "
-        "them make linking slower, and a new index makes it fast again.",
-        ("entlink kb index shop.kb",),
+        "them make linking slower, and a new index makes it fast again. Indexes over words or vectors that are "
+        "there are made anew with it.",
+        ("entlink kb index shop.kb", "entlink kb index shop.kb --words"),
     ),
     "kb merge": Command(
         _merge,

@@ -36,6 +36,7 @@ class _Plan(msgspec.Struct, frozen=True):
     language: str | None
     on_error: str
     count_text: bool
+    descriptions: str
     limit: int | None
     wiki: WikiOptions
     rules: str
@@ -121,8 +122,13 @@ def _open(source: str | Path, options: BuildOptions) -> Source:
         columns=options.columns or None,
         on_error=options.on_error,
         language=options.language,
-        wiki=msgspec.structs.replace(options.wiki, links_only=not options.count_text),
+        wiki=msgspec.structs.replace(options.wiki, links_only=_needs_links_only(options)),
     )
+
+
+def _needs_links_only(options: BuildOptions) -> bool:
+    """Whether the texts are neither counted nor kept, so that finding their links will do."""
+    return not options.count_text and options.descriptions == "opening"
 
 
 def _plan(sources: Sequence[Source], options: BuildOptions) -> _Plan:
@@ -134,6 +140,7 @@ def _plan(sources: Sequence[Source], options: BuildOptions) -> _Plan:
         options.language,
         options.on_error,
         options.count_text,
+        options.descriptions,
         options.limit,
         options.wiki,
         options.wiki.rules_checksum(),

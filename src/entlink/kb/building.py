@@ -32,13 +32,17 @@ Totals = TypeVar("Totals", LinkTotals, WikiTotals)
 
 
 class BuildOptions(msgspec.Struct, frozen=True):
-    """How to read the sources and how much of the machine to use."""
+    """How to read the sources and how much of the machine to use.
+
+    With `descriptions` "full" an entity is described by the whole text of its page, not by how that begins.
+    """
 
     format: str | None = None
     columns: Mapping[str, str] = {}
     language: str | None = None
     on_error: Literal["stop", "skip"] = "stop"
     count_text: bool = True
+    descriptions: Literal["opening", "full"] = "opening"
     memory: str = DEFAULT_MEMORY
     processes: int | None = None
     limit: int | None = None
@@ -81,6 +85,7 @@ class Building:
         stager = Stager(
             folder,
             texts=options.count_text,
+            full=options.descriptions == "full",
             limit=options.limit,
             processes=self._processes,
             progress=self._progress,

@@ -162,12 +162,13 @@ def _in_temporary_folder(store: Store, target: Path, make: Callable[[Store, Path
     return _temporary[target]
 
 
-def renew_all(store: Store, old: Path, new: Path, progress: Progress) -> None:
+def renew_all(store: Store, old: Path, new: Path, progress: Progress, *, processes: int | None = None) -> None:
     """Make each finished index of an old alias index anew for the new one; one that cannot be made is left out."""
     for folder in _finished(old):
         target = new / folder.name
         try:
-            _renewer(folder.name)(store, folder, target, progress)
+            settings = {"processes": processes} if folder.name == WORDS else {}
+            _renewer(folder.name)(store, folder, target, progress, **settings)
         except EntlinkError as error:
             shutil.rmtree(target, ignore_errors=True)
             logging.getLogger(__name__).warning(
@@ -175,10 +176,10 @@ def renew_all(store: Store, old: Path, new: Path, progress: Progress) -> None:
             )
 
 
-def _renewer(name: str) -> Callable[[Store, Path, Path, Progress], object]:
+def _renewer(name: str) -> Callable[..., object]:
     module = next((module for prefix, module in _RENEWERS.items() if name.startswith(prefix)), None)
     try:
-        renew: Callable[[Store, Path, Path, Progress], object] = import_module(module or "").renew
+        renew: Callable[..., object] = import_module(module or "").renew
     except (ImportError, ValueError, AttributeError) as problem:
         raise EntlinkError(f"this release cannot make it ({problem}). Upgrade entlink, or remove it") from problem
     return renew

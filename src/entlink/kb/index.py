@@ -141,7 +141,7 @@ def _reindex(store: Store, memory: str, processes: int, progress: Progress) -> I
     new.mkdir()
     try:
         card = make_index(store, new, work, memory=memory, processes=processes, progress=progress)
-        renew_all(store, old, new, progress)
+        renew_all(store, old, new, progress, processes=processes)
         with transaction(store) as connection:
             set_meta(connection, "index", new.name)
             connection.execute("DELETE FROM edits WHERE seq <= ?", (card.last_edit,))

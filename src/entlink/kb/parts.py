@@ -30,6 +30,7 @@ PAGES, TEXTS, LINKS, CARD = "pages.bin", "texts.bin", "links.jsonl", "card.json"
 TITLES, REDIRECTS, MEANINGS, IDENTIFIERS = "titles.jsonl", "redirects.jsonl", "meanings.jsonl", "identifiers.jsonl"
 PAGE_SCHEME = "page"  # of the number a wiki gives its page
 _PAGES_A_FRAME = 1_000
+_CHARACTERS_A_PAGE = 2_000  # a page described at greater length counts as several
 _CHARACTERS_A_FRAME = 2_000_000
 
 
@@ -104,6 +105,7 @@ class StagingPlan(msgspec.Struct, frozen=True):
     texts: bool
     wiki: str | None = None
     pack: bool = False  # whether to save disk rather than time
+    full: bool = False  # whether a page's whole text describes its entity
 
 
 def stage_part(part: Part, number: int, plan: StagingPlan, path: Path) -> None:
@@ -161,7 +163,9 @@ class _Stager:
         self.card.pages += 1
         self.card.current += page.valid_to is None
         texts = self._take_text(record, page) if plan.texts else 0
-        self._pages.add(StagedPage(page.entity, page.valid_from, page.valid_to, texts))
+        entity = _described_in_full(page) if plan.full else page.entity
+        weight = 1 + len(entity.description) // _CHARACTERS_A_PAGE
+        self._pages.add(StagedPage(entity, page.valid_from, page.valid_to, texts), weight)
         if plan.wiki is not None:
             number = int(page.entity.external.get(PAGE_SCHEME, "0"))
             if page.valid_to is None:
@@ -185,6 +189,12 @@ class _Stager:
             text = BARRIER.join(texts)
             self._texts.add(StagedText(record, text), len(text))
         return len(texts)
+
+
+def _described_in_full(page: Page) -> Entity:
+    """The entity of a page with all that the page says; where that is nothing, with the description it came with."""
+    text = "\n\n".join(paragraph.text for paragraph in page.paragraphs if paragraph.text.strip())
+    return msgspec.structs.replace(page.entity, description=text) if text else page.entity
 
 
 def _links(page: Page) -> Counter[tuple[str, str]]:

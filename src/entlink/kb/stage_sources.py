@@ -46,10 +46,18 @@ class Stager:
     """
 
     def __init__(
-        self, folder: Path, *, texts: bool, limit: int | None, processes: int, progress: Progress, total: int
+        self,
+        folder: Path,
+        *,
+        texts: bool,
+        full: bool = False,
+        limit: int | None,
+        processes: int,
+        progress: Progress,
+        total: int,
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self._folder, self._texts, self._left = folder, texts, limit
+        self._folder, self._texts, self._full, self._left = folder, texts, full, limit
         self._processes, self._progress, self._total = processes, progress, total
         self._before = self._parts = 0
 
@@ -69,7 +77,8 @@ class Stager:
         return staged
 
     def _stage(self, source: Source) -> StagedSource:
-        plan = StagingPlan(source.on_error, self._texts, source.wiki, pack=self._total > _WORTH_PACKING)
+        pack = self._total > _WORTH_PACKING
+        plan = StagingPlan(source.on_error, self._texts, source.wiki, pack=pack, full=self._full)
         self._progress("reading", self._before, self._total)  # the first part takes a while
         cards: dict[str, PartCard] = {}
         sizes: dict[str, int] = {}

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     Scores = NDArray[numpy.float64]
 
 _SLACK = 1e-9  # sums in another order may differ in their last digits
+_TINY = 1e-300  # lest nothing be divided by nothing where a row has no terms
 _DENSE = 8  # rows a posting: with fewer, an array over all rows is quicker than merging
 
 
@@ -35,7 +36,7 @@ class Scorer:
 
     def __init__(self, lengths: Lengths, mean: float, k1: float, b: float) -> None:
         self._lengths = lengths
-        self._base, self._slope = k1 * (1 - b), k1 * b / (mean or 1.0)
+        self._base, self._slope = k1 * (1 - b) + _TINY, k1 * b / (mean or 1.0)
 
     def best(self, terms: Sequence[Wanted], limit: int, mask: Mask | None = None) -> tuple[Rows, Scores]:
         """The best rows that hold any of the terms and that the mask lets through, best first."""

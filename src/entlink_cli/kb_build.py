@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from entlink_cli import options, values
 from entlink_cli.failures import is_interruption
+from entlink_cli.kb_vectors import index_vectors, load_encoders, vectors_option
 from entlink_cli.left_out import left_out_rows
 from entlink_cli.output import columns, note, number_of, say, say_json, size, write_bytes
 from entlink_cli.parsing import Command
@@ -170,6 +171,7 @@ def _configure_index(parser: Parser) -> None:
         action="store_true",
         help="make the index over the words of names and descriptions too, which is else made when it is needed",
     )
+    vectors_option(parser)
     options.machine(parser)
     options.quiet(parser)
 
@@ -180,15 +182,19 @@ def _index(arguments: Namespace) -> None:
 
     _check_exists(arguments.kb)
     folder, said = Path(arguments.kb), []
+    encoders = load_encoders(arguments.over_vectors)
     with progress(quiet=arguments.quiet) as report:
-        if not (arguments.over_words and _is_up_to_date(folder)):
+        if not ((arguments.over_words or encoders) and _is_up_to_date(folder)):
             card = reindex(folder, memory=arguments.memory, processes=arguments.processes, progress=report)
             said.append(number_of(card.keys, "name"))
         if arguments.over_words:
             ensure_words(folder, processes=arguments.processes, progress=report)
             said.append("the words of names and descriptions")
-    if not arguments.quiet:
+    if said and not arguments.quiet:
         say(f"{arguments.kb}: {' and '.join(said)} indexed")
+    for dual in encoders:
+        with progress(quiet=arguments.quiet) as report:
+            index_vectors(folder, dual, report, quiet=arguments.quiet)
 
 
 def _is_up_to_date(folder: Path) -> bool:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from entlink.encoders.dual import entity_identity, load_recipe, recipe_of
 from entlink.errors import ConfigError, InputError, MissingExtraError
-from entlink.kb.derived import begin, ensure_derived, finish, read_complete
+from entlink.kb.derived import begin, ensure_derived, finish, is_complete, read_complete
 from entlink.kb.search_rows import SearchRow, mapped, row_arrays, rows_of, write_rows
+from entlink.kb.store import Store
 from entlink.kb.vector_index import LIST_FILE, VECTOR_FILE, index_name, load_faiss, samples
 from entlink.kb.vector_store import encoded
 
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from entlink.engine.local import Progress
     from entlink.interfaces import DualEncoder, Vectors
     from entlink.kb.derived import DerivedCard
-    from entlink.kb.store import Store
 
 FLAT = 50_000  # rows: with more, lists are made
 _BLOCK = 4_096  # keys a block
@@ -68,6 +68,15 @@ def build_vectors(folder: Path, dual: DualEncoder, progress: Progress) -> Derive
     made = ensure_derived(folder, index_name(dual), make)
     shutil.rmtree(_unfinished(made), ignore_errors=True)  # of a run that was killed as it ended
     return read_complete(made)
+
+
+def has_vectors(folder: Path, dual: DualEncoder) -> bool:
+    """Whether the index of a dual encoder is there, finished."""
+    store = Store(folder)
+    try:
+        return is_complete(folder / store.meta("index") / index_name(dual))
+    finally:
+        store.close()
 
 
 def write_vectors(store: Store, target: Path, dual: DualEncoder, progress: Progress) -> None:

@@ -17,6 +17,7 @@ CATALOGUE: dict[str, Entry] = {
     "compare": Entry("evaluate", "compare two runs over the same gold, with a test"),
     "report": Entry("report", "write a page on one or several runs, with CSV and LaTeX beside it"),
     "tune": Entry("tune", "choose the settings of a linker on documents with gold"),
+    "calibrate": Entry("calibrate", "fit probabilities and a threshold for NIL to a linker, without annotated data"),
     "stages": Entry("stages", "list the stages a linker can be made of"),
     "kb build": Entry("kb_build", "build a knowledge base from tables, articles or vocabularies"),
     "kb index": Entry("kb_build", "fold the edits since the last index into a new one"),
@@ -39,6 +40,8 @@ CATALOGUE: dict[str, Entry] = {
     "datasets info": Entry("datasets_look", "show what a dataset measures, its licence, and how to get it"),
     "datasets convert": Entry("datasets_convert", "write documents in another format: NIF, AIDA, BLINK, neleval, …"),
     "datasets check": Entry("datasets_look", "tell which dataset files are, and whether every record can be read"),
+    "study candidates": Entry("study", "measure candidate retrieval: recall, ranks and time of each retriever"),
+    "study unfamiliar-kb": Entry("study", "measure linking against a knowledge base that nothing was learnt from"),
     "models pull": Entry("models", "get a model that turns texts into vectors"),
     "models train": Entry("models", "train word vectors on the texts of a knowledge base"),
     "models list": Entry("models", "list the models that are here"),
@@ -49,6 +52,7 @@ CATALOGUE: dict[str, Entry] = {
 GROUPS: dict[str, str] = {
     "kb": "make, look into and change knowledge bases",
     "datasets": "corpora to train on and to measure with: make, list and check them",
+    "study": "studies of retrieval and linking, as papers make them",
     "models": "models that turn texts into vectors: get, train, list and remove them",
 }
 

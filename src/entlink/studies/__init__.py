@@ -1,0 +1,25 @@
+"""Studies: what papers measure of linkers, on any knowledge base and any data with gold.
+
+`docs/studies.md` is the page to read first. `study_candidates` looks at retrieval given the gold spans,
+`study_unfamiliar_kb` at linking against a knowledge base that nothing was learnt from, domain by domain.
+"""
+
+from __future__ import annotations
+
+from entlink.studies.candidate_results import CandidateOptions, CandidateStudy
+from entlink.studies.candidates import study_candidates
+from entlink.studies.systems import ConfiguredSystem, NearestTitleSystem, default_systems
+from entlink.studies.unfamiliar import UnfamiliarOptions, study_unfamiliar_kb
+from entlink.studies.unfamiliar_results import UnfamiliarStudy
+
+__all__ = [
+    "CandidateOptions",
+    "CandidateStudy",
+    "ConfiguredSystem",
+    "NearestTitleSystem",
+    "UnfamiliarOptions",
+    "UnfamiliarStudy",
+    "default_systems",
+    "study_candidates",
+    "study_unfamiliar_kb",
+]

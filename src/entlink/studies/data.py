@@ -1,0 +1,92 @@
+"""The documents of a study, read anew in each pass, and the facts that a figure must name to mean something."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from entlink.documents import Document, GoldLink, Mention, Record
+from entlink.errors import InputError, SourceError
+from entlink.evaluation.files import File
+from entlink.evaluation.identities import Identities
+from entlink.evaluation.items import surface_of, within_bounds
+from entlink.evaluation.results import FileFacts
+from entlink.version import __version__
+
+if TYPE_CHECKING:
+    from entlink.kb.knowledge_base import KnowledgeBase
+
+Progress = Callable[[str, float, float], None]
+
+
+class Facts(Record, frozen=True, omit_defaults=False):
+    """What was measured with what: the knowledge base, when it was built, the files, the encoders' identities."""
+
+    kb: str
+    entities: int
+    built: str
+    entlink: str
+    files: list[FileFacts]
+    encoders: dict[str, str]
+
+
+class Read(NamedTuple):
+    """A document and the file it stands in."""
+
+    document: Document
+    path: Path
+
+
+class StudyData:
+    """Documents with gold from one or several files; the gold is under the ids of the knowledge base.
+
+    `limit` takes the first documents only.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[str | Path],
+        identities: Identities,
+        *,
+        format: str | None = None,
+        limit: int | None = None,
+    ) -> None:
+        self.files = [File(path, "gold", format) for path in paths]
+        self.identities, self.limit = identities, limit
+
+    def __iter__(self) -> Iterator[Read]:
+        number = 0
+        for file in self.files:
+            for document in file:
+                if number == self.limit:
+                    return
+                number += 1
+                if document.meta.get("lacks"):
+                    hint = "A study needs texts and places: take a format that has both"
+                    raise SourceError(
+                        f"gold of the format {file.format.name} has no offsets", str(file.path), hint=hint
+                    )
+                yield Read(self.identities.gold(within_bounds(document)), file.path)
+
+    def facts(self, kb: KnowledgeBase, encoders: dict[str, str]) -> Facts:
+        """To be asked for after a pass, so that bad files have been told."""
+        files = [file.facts() for file in self.files]
+        return Facts(kb.folder.name, len(kb), kb.manifest().built, __version__, files, encoders)
+
+
+def check_kb(kb: KnowledgeBase) -> None:
+    """A knowledge base without entities can be right about nothing."""
+    if not len(kb):
+        raise InputError(f"{kb.folder}: the knowledge base is empty. Build it from a source with entities")
+
+
+def no_gold(files: Sequence[File]) -> InputError:
+    """The error of data that has nothing to compare with."""
+    names = ", ".join(str(file.path) for file in files)
+    return InputError(f"{names}: no document has gold links. Check that these are the files with the gold")
+
+
+def gold_mention(document: Document, gold: GoldLink) -> Mention:
+    """The span of a gold link as a linker is given it."""
+    return Mention(gold.span, surface_of(document, gold))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, Protocol, get_args, runtime_checkable
 
 from entlink.documents import Candidate, Document, Link, Mention, Record, Span
 from entlink.interfaces import Explainer, Judgement, Reason, Verdict
@@ -29,6 +29,14 @@ class SpanExplanation(Record, frozen=True):
     lost_to: Span | None = None
     link: Link | None = None
     candidates: tuple[Candidate, ...] = ()
+
+
+@runtime_checkable
+class TellsWhyNil(Protocol):
+    """A NIL policy that can tell its reasons."""
+
+    def why_nil(self, link: Link) -> str:
+        """Why a mention with candidates became NIL."""
 
 
 class Explanation(Record, frozen=True):
@@ -75,10 +83,12 @@ def _why_linked(link: Link) -> str:
         return "pinned by a rule"
     others = len(link.candidates) - 1
     against = f"the best of {others + 1} candidates" if others > 0 else "the only candidate"
-    return f"{against}, score {link.score:.3f}"
+    return f"{against}, {'right with probability' if link.calibrated else 'score'} {link.score:.3f}"
 
 
 def _why_nil(linker: Linker, link: Link) -> str:
+    if link.candidates and isinstance(linker.nil, TellsWhyNil):
+        return linker.nil.why_nil(link)
     if link.candidates:
         return f"the best candidate scores {link.candidates[0].score:.3f}, too little for a link"
     meaning = linker.kb.meaning(link.mention.text)

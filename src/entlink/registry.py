@@ -33,14 +33,13 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "prior": "entlink.ranking.prior:PriorRanker",
         "combination": "entlink.ranking.combination:CombinationRanker",
     },
-    "nil": {"threshold": "entlink.nil:ThresholdNil"},
+    "nil": {"threshold": "entlink.nil:threshold_nil", "calibrated": "entlink.nil:CalibratedNil"},
 }
 NEEDS_NO_KB = {
     ("detector", "given"),
     ("fusion", "weights"),
     ("fusion", "quotas"),
     ("ranker", "prior"),
-    ("nil", "threshold"),
 }
 
 

@@ -1,0 +1,130 @@
+"""NIL by the probability that the best candidate is right, as `entlink calibrate` has fitted it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import exp
+
+from entlink.documents import Candidate, Link, Mention
+from entlink.errors import ConfigError
+from entlink.interfaces import Shortlist
+from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.nil.by_type import NO_TYPES, Limit, Share, limit_for, nil_type
+from entlink.nil.measures import measure
+from entlink.nil.threshold import ThresholdNil
+
+_PINNED = "pinned"  # evidence of a rule: whatever else is known, the user has decided
+
+
+class CalibratedNil:
+    """P(the best is right) is the logistic of bias + Σ weight · measure; below `threshold` the mention is NIL.
+
+    No weight is below 0, so more evidence never makes a link less likely. `types` has thresholds of some types. The
+    fit holds for a ranker and for evidence: `always` is what every best candidate had, `sometimes` what else there
+    was. Where other evidence comes, or nothing was fitted, the ranker's score is held against the default of the
+    threshold policy, and no link is marked as calibrated.
+    """
+
+    def __init__(
+        self,
+        kb: KnowledgeBase,
+        *,
+        weights: Mapping[str, float] = NO_TYPES,
+        bias: float = 0.0,
+        threshold: Share = 0.5,
+        types: Mapping[str, Share] = NO_TYPES,
+        ranker: str = "",
+        always: Sequence[str] = (),
+        sometimes: Sequence[str] = (),
+    ) -> None:
+        for name, weight in weights.items():
+            if not weight >= 0:
+                raise ConfigError(
+                    f"[nil] calibrated: the weight of {name!r} is {weight}, and none may be below 0. "
+                    "Run `entlink calibrate` again"
+                )
+        self.kb, self.weights, self.bias = kb, dict(weights), bias
+        self.threshold, self.types, self.ranker = threshold, types, ranker
+        self.always, self.known = frozenset(always), frozenset((*always, *sometimes, _PINNED))
+        self._uncalibrated = ThresholdNil(types=NO_TYPES)
+        self._other_ranker = ""
+        self._warned = False
+
+    def runs_with(self, ranker: str) -> None:
+        """Tell it the name of the ranker: for another than it was fitted to, nothing is calibrated."""
+        self._other_ranker = ranker if self.ranker and ranker != self.ranker else ""
+
+    def decide(self, shortlists: Sequence[Shortlist]) -> list[Link]:
+        strange = self._strange(shortlists)
+        if strange:
+            self._warn(strange)
+            return self._uncalibrated.decide(shortlists)
+        return [self._decided(mention, tuple(candidates)) for _, mention, candidates in shortlists]
+
+    def _decided(self, mention: Mention, candidates: tuple[Candidate, ...]) -> Link:
+        if not candidates:
+            return Link(mention, None, 1.0, True, mention.type)
+        best = candidates[0]
+        probability = self.probability(candidates)
+        if best.evidence.get(_PINNED) or probability >= self.limit(best).threshold:
+            return Link(mention, best.entity, probability, True, None, best.title, candidates)
+        type = nil_type(self.kb, mention, candidates)
+        return Link(mention, None, 1.0 - probability, True, type, None, candidates)
+
+    def probability(self, candidates: Sequence[Candidate]) -> float:
+        """P(the first of the candidates is right); 0 where there are none, 1 where a rule says so."""
+        if not candidates:
+            return 0.0
+        if candidates[0].evidence.get(_PINNED):
+            return 1.0
+        return logistic(self.bias + sum(weight * measure(name, candidates) for name, weight in self.weights.items()))
+
+    def limit(self, best: Candidate) -> Limit:
+        """The threshold that holds for a candidate."""
+        return limit_for(self.kb.types(best.entity) if self.types else (), self.types, self.threshold)
+
+    def why_nil(self, link: Link) -> str:
+        """Why a mention with candidates became NIL."""
+        if not link.calibrated:
+            return self._uncalibrated.why_nil(link)
+        best = link.candidates[0]
+        return (
+            f"the best candidate is right with probability {self.probability(link.candidates):.3f}, "
+            f"too little for a link: the threshold is {self.limit(best)}"
+        )
+
+    # Whether the fit holds
+
+    def _strange(self, shortlists: Sequence[Shortlist]) -> str:
+        """What is not as it was when the probabilities were fitted; nothing where all is."""
+        if not self.weights:
+            return "probabilities were never fitted"
+        if self._other_ranker:
+            return f"the ranker is {self._other_ranker!r}, probabilities were fitted to {self.ranker!r}"
+        seen: set[str] = set()
+        for _, _, candidates in shortlists:
+            for one in candidates:
+                seen.update(one.evidence)
+        missing = sorted(self.always - seen) if seen else []
+        if missing:
+            return f"no candidate has evidence of {', '.join(missing)}, which probabilities were fitted to"
+        new = sorted(seen - self.known) if self.known - {_PINNED} else []
+        return f"there is evidence of {', '.join(new)}, which probabilities were not fitted to" if new else ""
+
+    def _warn(self, strange: str) -> None:
+        if self._warned:
+            return
+        self._warned = True
+        import logging
+
+        logging.getLogger(__name__).warning(
+            "scores are not calibrated, and the threshold is %g: %s. Run `entlink calibrate %s`",
+            self._uncalibrated.threshold,
+            strange,
+            self.kb.folder,
+        )
+
+
+def logistic(number: float) -> float:
+    """From all numbers to those between 0 and 1."""
+    return 1.0 / (1.0 + exp(-min(max(number, -500.0), 500.0)))

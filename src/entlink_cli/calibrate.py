@@ -1,0 +1,182 @@
+"""`entlink calibrate`: probabilities and thresholds for NIL from a knowledge base alone."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from entlink_cli import options, values
+from entlink_cli.output import columns, note, say, say_json
+from entlink_cli.parsing import Command
+from entlink_cli.progress import progress
+from entlink_cli.tune import starting_config
+
+if TYPE_CHECKING:
+    from entlink.config import LinkerConfig
+    from entlink.tuning.calibration import Calibration, CalibrationOptions
+    from entlink_cli.parsing import Namespace, Parser
+
+_PATIENCE = 2.0
+_FEWEST = 100  # as in `entlink.tuning.calibration`, which help must not wait for
+_PLOT = "reliability.svg"
+
+
+def _configure(parser: Parser) -> None:
+    options.kb_argument(parser)
+    parser.add_argument(
+        "--config",
+        metavar="C",
+        help="the linker to calibrate: a TOML file, a saved linker, or one in the box (default: the linker beside "
+        "the knowledge base, else zero-shot)",
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="DIR", help="where to save the linker (default: NAME.linker beside NAME.kb)"
+    )
+    parser.add_argument(
+        "--mentions", metavar="N", type=_enough, default=2000, help="mentions to calibrate on (default: 2000)"
+    )
+    parser.add_argument(
+        "--nil-share",
+        metavar="S",
+        type=values.level,
+        default=0.2,
+        help="which share of mentions is NIL in the texts to come (default: 0.2)",
+    )
+    parser.add_argument(
+        "--precision",
+        metavar="P",
+        type=values.level,
+        help="choose the lowest threshold at which so many of the links are right (default: the one with the most "
+        "right decisions)",
+    )
+    parser.add_argument(
+        "--per-type", action="store_true", help="thresholds of their own for types with enough mentions"
+    )
+    parser.add_argument("--plot", metavar="FILE.svg", help=f"write the plot here, too (default: {_PLOT} in DIR)")
+    parser.add_argument(
+        "--seed", metavar="S", type=values.weight, default=0, help="what chance depends on (default: 0)"
+    )
+    options.as_json(parser)
+    options.quiet(parser)
+
+
+def _enough(value: str) -> int:
+    from argparse import ArgumentTypeError
+
+    number = values.whole(value)
+    if number < _FEWEST:
+        raise ArgumentTypeError(f"{value} mentions are too few: give {_FEWEST} or more")
+    return number
+
+
+def _calibrate(arguments: Namespace) -> None:
+    import msgspec
+
+    from entlink.config import linker_beside
+    from entlink.linker import load
+    from entlink.tuning.calibration import CalibrationOptions, calibrate
+    from entlink_cli.sink import file_to_write
+
+    if arguments.plot:
+        file_to_write(arguments.plot)
+    folder = Path(arguments.output) if arguments.output else linker_beside(arguments.kb)
+    _tell_of_another_kb(arguments, folder)
+    config = starting_config(arguments.config, arguments.kb)
+    linker = load(arguments.kb, config=config, mentions="given")
+    wanted = CalibrationOptions(
+        mentions=arguments.mentions,
+        nil_share=arguments.nil_share,
+        per_type=arguments.per_type,
+        precision=arguments.precision,
+        seed=arguments.seed,
+    )
+    try:
+        with progress(quiet=arguments.quiet, patience=_PATIENCE) as report:
+            calibrated, found = calibrate(linker, config, wanted, report)
+    finally:
+        linker.kb.close()
+    _save(arguments, folder, calibrated, wanted, found)
+    if arguments.json:
+        say_json(msgspec.to_builtins(found))
+    else:
+        say(*_lines(found))
+    if not arguments.quiet:
+        note(f"saved as {folder}")
+
+
+def _save(
+    arguments: Namespace, folder: Path, calibrated: LinkerConfig, wanted: CalibrationOptions, found: Calibration
+) -> None:
+    """The plot first: a linker that says it is calibrated has all that belongs to it."""
+    import msgspec
+
+    from entlink.kb.writing import write_whole
+    from entlink.saving import save_linker
+    from entlink.tuning.reliability import reliability_plot
+
+    plot = reliability_plot(found.bins_before, found.bins, (found.before.ece, found.after.ece))
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / _PLOT, plot)
+    if arguments.plot:
+        write_whole(Path(arguments.plot), plot)
+    step = {
+        "command": shlex.join(["entlink", *arguments.words]),
+        "options": msgspec.to_builtins(wanted),
+        "found": msgspec.to_builtins(found),
+    }
+    save_linker(folder, calibrated, step, Path(arguments.kb).name)
+
+
+def _tell_of_another_kb(arguments: Namespace, folder: Path) -> None:
+    """A linker tuned on another knowledge base may do, but most likely a name was mistaken."""
+    from entlink.saving import read_card
+
+    name = Path(arguments.kb).name
+    given = Path(arguments.config) if arguments.config else folder
+    for place in dict.fromkeys((given, folder)):
+        other = read_card(place).kb if place.is_dir() else ""
+        if other and other != name:
+            note(f"warning: {place} was made for {other}, not for {name}")
+
+
+def _lines(found: Calibration) -> list[str]:
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in found.kinds.items())
+    rows = [("", "before", "calibrated")]
+    for name, field in _FIGURES.items():
+        rows.append((name, f"{getattr(found.before, field):.3f}", f"{getattr(found.after, field):.3f}"))
+    weights = ", ".join(f"{name} {weight:.3g}" for name, weight in found.weights.items())
+    own = ", ".join(f"{name} {threshold:.2f}" for name, threshold in found.types.items())
+    return [
+        f"{found.mentions:,} mentions of the knowledge base itself: {kinds}; one half to fit, the other to measure",
+        *columns(rows),
+        f"threshold: {found.threshold:.3f}" + (f"; of types: {own}" if own else ""),
+        f"probability from: {weights}, bias {found.bias:.3g}",
+    ]
+
+
+_FIGURES = {
+    "expected calibration error": "ece",
+    "Brier score": "brier",
+    "right decisions, NIL included": "accuracy",
+    "precision of links": "precision",
+    "recall of links": "recall",
+    "precision of NIL": "nil_precision",
+    "recall of NIL": "nil_recall",
+    "F1 of NIL": "nil_f1",
+}
+
+COMMANDS = {
+    "calibrate": Command(
+        _calibrate,
+        _configure,
+        "Fit probabilities and a threshold for NIL to a linker, without annotated data: on names in the knowledge "
+        "base's own descriptions, some altered, some with their entity taken out, and on names that no entity bears. "
+        "The linker is saved beside the knowledge base, where `entlink link` finds it, with a plot of how reliable "
+        "its probabilities are.",
+        (
+            "entlink calibrate wiki.kb --config lexical -o calibrated.linker --mentions 400",
+            "entlink link wiki.kb samples/conversations.jsonl --config calibrated.linker -o calibrated.jsonl",
+        ),
+    ),
+}

@@ -21,6 +21,7 @@ from entlink.kb.index import reindex
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.vector_index import LIST_FILE, VECTOR_FILE, open_vectors
 from entlink.kb.vector_search import VectorSearch
+from entlink.kb.vector_store import rounded
 from entlink.kb.vector_writer import build_vectors
 from entlink.sources import Page
 from tiny_encoders import LetterEncoder
@@ -82,8 +83,7 @@ def oracle(kb, dual, queries, limit, types=frozenset()):
     keys = [kb.key(entity.id) for entity in entities]
     if not keys:
         return [[] for _ in queries]
-    vectors = dual.encode_entities(entities).astype(numpy.float16).astype(numpy.float32)
-    vectors /= numpy.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors = rounded(rounded(dual.encode_entities(entities)))  # in the cache, and in the index
     found = []
     for query in queries:
         products = vectors @ query
@@ -96,7 +96,7 @@ def assert_same(found, expected):
     """The same scores; and the same entities, but that those of equal scores may change places."""
     assert len(found) == len(expected)
     for one, other in zip(found, expected, strict=True):
-        assert [score for _, score in one] == pytest.approx([score for _, score in other], abs=1e-5)
+        assert [score for _, score in one] == pytest.approx([score for _, score in other], abs=1e-6)
         clear = [key for key, score in other if score > other[-1][1] + 1e-5]
         assert {key for key, _ in one} >= set(clear)
         assert len({key for key, _ in one}) == len(one)

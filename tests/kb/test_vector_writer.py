@@ -16,6 +16,7 @@ from entlink.kb.derived import derived_folder, is_complete, read_complete
 from entlink.kb.edits import add, remove
 from entlink.kb.index import reindex
 from entlink.kb.vector_index import LIST_FILE, VectorIndex, index_name, open_vectors
+from entlink.kb.vector_store import EntityVectors
 from entlink.kb.vector_writer import build_vectors
 from tiny_encoders import LetterEncoder
 
@@ -164,6 +165,20 @@ def _counting(encode, asked):
         return encode(self, texts)
 
     return counted
+
+
+def test_what_was_encoded_for_searching_is_not_encoded_again(own_world, opened, dual, monkeypatch):
+    build_vectors(own_world, dual, nothing)
+    add(own_world, [Entity("new", "Quite new", "Never seen.")])
+    kb = opened(own_world)
+    key = kb.key("new")
+    before = EntityVectors(kb, dual).of([key])
+    asked = []
+    monkeypatch.setattr(LetterEncoder, "encode", _counting(LetterEncoder.encode, asked))
+    reindex(own_world, processes=1)
+    kb.refresh()
+    assert asked == []
+    assert numpy.allclose(EntityVectors(kb, dual).of([key]), before, atol=1e-6)
 
 
 def test_versions_of_a_changed_entity_are_made_anew(own_world, opened, dual):

@@ -4,6 +4,7 @@ import numpy
 import pytest
 
 from entlink.candidates.dense import DenseRetriever
+from entlink.config import make_stage
 from entlink.documents import Candidate, Document, Entity, Mention, Span
 from entlink.encoders.dual import PlainDual
 from entlink.errors import ConfigError, InputError
@@ -117,6 +118,16 @@ def test_scores_are_as_of_the_date(opened, own_world, encoder):
         for date in (None, "2010-01-01")
     )
     assert then > now
+
+
+def test_settings_of_a_configuration(kb, monkeypatch):
+    monkeypatch.setattr("entlink.encoders.loading.load_encoder", lambda spec: LetterEncoder(name=spec))
+    made = make_stage(
+        "retriever", {"name": "dense", "encoder": "some", "limit": 7, "context": 1, "search": "never"}, kb
+    )
+    assert (made.dual.name, made.limit, made.dual.context, made.search) == ("some", 7, 1, "never")
+    with pytest.raises(ConfigError, match="search = 'often' does not fit: one of 'auto', 'index', 'never'"):
+        make_stage("retriever", {"name": "dense", "search": "often"}, kb)
 
 
 def test_settings_that_do_not_fit(kb, encoder):

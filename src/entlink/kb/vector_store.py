@@ -5,9 +5,10 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from entlink.encoders.dual import checked_vectors, entity_identity
+from entlink.encoders.dual import checked_vectors, entity_identity, unit
 from entlink.errors import MissingExtraError
 from entlink.kb.vector_index import VectorIndex, open_vectors
 
@@ -36,8 +37,7 @@ class EntityVectors:
         self._revision = kb.revision
         self._memory = _Memory(dual.dimension, _KEPT)
         self._index: VectorIndex | None = None
-        self._reader = _Reader(dual)
-        self._cache: VectorCache | None = None
+        self._by_content = ContentVectors(kb.folder, dual)
 
     def forget(self) -> None:
         """Drop what is kept in memory: the knowledge base has changed."""
@@ -69,19 +69,8 @@ class EntityVectors:
         return vectors
 
     def of_entities(self, entities: Sequence[Entity]) -> Vectors:
-        """A row an entity, whatever key it has: from the cache, or encoded now."""
-        contents = [self.dual.entity_content(entity) for entity in entities]
-        with self._reader.of(dict(zip(contents, entities, strict=True))):
-            return self._opened_cache().encode(contents)
-
-    def _opened_cache(self) -> VectorCache:
-        """The cache by content, on disk where that can be written; opened when something is not in an index."""
-        if self._cache is None:
-            from entlink.encoders.cache import VectorCache
-
-            self._cache = VectorCache(self.kb.folder / _FOLDER, self._reader, memory_rows=_KEPT_BY_CONTENT)
-            weakref.finalize(self, self._cache.close)
-        return self._cache
+        """A row an entity, whatever key it has: from the cache, or encoded now; as it would come from an index."""
+        return rounded(self._by_content.of(entities))
 
     def _found(self, keys: Sequence[int]) -> Vectors:
         vectors = numpy.zeros((len(keys), self.dual.dimension), numpy.float32)
@@ -94,6 +83,35 @@ class EntityVectors:
         if entities:
             vectors[list(entities)] = self.of_entities(list(entities.values()))
         return vectors
+
+
+class ContentVectors:
+    """Vectors by what is read of an entity, kept on disk beside a knowledge base, if that can be written."""
+
+    def __init__(self, folder: Path, dual: DualEncoder) -> None:
+        self.dual, self._folder = dual, folder / _FOLDER
+        self._reader = _Reader(dual)
+        self._cache: VectorCache | None = None
+
+    def of(self, entities: Sequence[Entity]) -> Vectors:
+        """A row an entity: one that was read before, or encoded now."""
+        contents = [self.dual.entity_content(entity) for entity in entities]
+        with self._reader.of(dict(zip(contents, entities, strict=True))):
+            return self._opened().encode(contents)
+
+    def _opened(self) -> VectorCache:
+        """Opened when there is something to look for: with a whole index there may never be."""
+        if self._cache is None:
+            from entlink.encoders.cache import VectorCache
+
+            self._cache = VectorCache(self._folder, self._reader, memory_rows=_KEPT_BY_CONTENT)
+            weakref.finalize(self, self._cache.close)
+        return self._cache
+
+
+def rounded(vectors: Vectors) -> Vectors:
+    """Vectors that went through half precision, as those do that come from a cache or an index."""
+    return unit(vectors.astype(numpy.float16).astype(numpy.float32))
 
 
 def encoded(dual: DualEncoder, entities: Sequence[Entity]) -> Vectors:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +18,7 @@ from entlink.kb.derived import begin, ensure_derived, finish, is_complete, read_
 from entlink.kb.search_rows import SearchRow, mapped, row_arrays, rows_of, write_rows
 from entlink.kb.store import Store
 from entlink.kb.vector_index import LIST_FILE, VECTOR_FILE, index_name, load_faiss, samples
-from entlink.kb.vector_store import encoded
+from entlink.kb.vector_store import ContentVectors, encoded, rounded
 
 try:
     import numpy
@@ -28,9 +28,12 @@ except ImportError as problem:
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from entlink.documents import Entity
     from entlink.engine.local import Progress
     from entlink.interfaces import DualEncoder, Vectors
     from entlink.kb.derived import DerivedCard
+
+    Encode = Callable[[Sequence[Entity]], Vectors]
 
 FLAT = 50_000  # rows: with more, lists are made
 _BLOCK = 4_096  # keys a block
@@ -86,7 +89,11 @@ def write_vectors(store: Store, target: Path, dual: DualEncoder, progress: Progr
         Block(f"{first:012}.npy", min(_BLOCK, last - first + 1), _rows_between(store, first, first + _BLOCK - 1))
         for first in range(1, last + 1, _BLOCK)
     ]
-    files = _encode_blocks(blocks, _unfinished(target), dual, progress)
+
+    def encode(entities: Sequence[Entity]) -> Vectors:
+        return rounded(encoded(dual, entities))
+
+    files = _encode_blocks(blocks, _unfinished(target), dual, encode, progress)
     _put_together(begin(target), [_of_block(path) for path in files], dual.dimension, progress)
     _finish(target, entity_identity(dual), dual.dimension, dual.name, recipe_of(dual))
 
@@ -102,7 +109,9 @@ def renew(store: Store, old: Path, new: Path, progress: Progress) -> None:
         blocks = [
             Block(f"{number:012}.npy", len(keys), _rows_with(store, keys)) for number, keys in enumerate(groups)
         ]
-        parts += map(_of_block, _encode_blocks(blocks, _unfinished(new), dual, progress))
+        # Most of it was encoded for searching, and is kept; what is encoded now is kept too, should this be cut off.
+        encode = ContentVectors(store.folder, dual).of
+        parts += map(_of_block, _encode_blocks(blocks, _unfinished(new), dual, encode, progress))
     _put_together(begin(new), parts, settings["dimension"], progress)
     _finish(new, settings["identity"], settings["dimension"], settings["encoder"], settings["recipe"])
 
@@ -147,7 +156,9 @@ def _rows_with(store: Store, keys: Sequence[int]) -> Iterator[SearchRow]:
             yield SearchRow(key, version, number == 0)
 
 
-def _encode_blocks(blocks: Sequence[Block], folder: Path, dual: DualEncoder, progress: Progress) -> list[Path]:
+def _encode_blocks(
+    blocks: Sequence[Block], folder: Path, dual: DualEncoder, encode: Encode, progress: Progress
+) -> list[Path]:
     """A file for each block, in their order; those that are there are not made again."""
     folder.mkdir(parents=True, exist_ok=True)
     total, done = sum(block.keys for block in blocks), 0
@@ -157,7 +168,7 @@ def _encode_blocks(blocks: Sequence[Block], folder: Path, dual: DualEncoder, pro
         if not path.exists():
             rows = list(block.rows)
             vectors = numpy.zeros((len(rows), dual.dimension), numpy.float16)
-            for ended, (places, found) in enumerate(_batches(rows, dual), 1):
+            for ended, (places, found) in enumerate(_batches(rows, dual, encode), 1):
                 vectors[places] = found
                 progress(_ENCODING, done + block.keys * min(1, ended * _BATCH / len(rows)), total)
             _save_whole(path, _as_table(rows, vectors))
@@ -166,12 +177,12 @@ def _encode_blocks(blocks: Sequence[Block], folder: Path, dual: DualEncoder, pro
     return [folder / block.name for block in blocks]
 
 
-def _batches(rows: Sequence[SearchRow], dual: DualEncoder) -> Iterator[tuple[list[int], Vectors]]:
+def _batches(rows: Sequence[SearchRow], dual: DualEncoder, encode: Encode) -> Iterator[tuple[list[int], Vectors]]:
     """Some rows at a time, by the length of what is read of them, with their vectors."""
     by_length = sorted(range(len(rows)), key=lambda row: (len(dual.entity_content(rows[row].entity)), row))
     for start in range(0, len(rows), _BATCH):
         places = by_length[start : start + _BATCH]
-        yield places, encoded(dual, [rows[row].entity for row in places])
+        yield places, encode([rows[row].entity for row in places])
 
 
 def _as_table(rows: Sequence[SearchRow], vectors: NDArray[numpy.float16]) -> NDArray[Any]:

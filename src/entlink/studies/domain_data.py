@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import msgspec
 
@@ -17,7 +17,6 @@ from entlink.studies.data import Progress, StudyData, no_gold
 from entlink.studies.domains import Assign, Domains
 from entlink.studies.unfamiliar_results import DomainFacts
 
-_MOST = 100  # domains that a linker is open for at once
 _NO_DOMAIN, _UNKNOWN, _NOT_WANTED = "without a domain", "of a domain that no entity has", "of other domains"
 _NO_GOLD = "of domains without gold of their own"
 
@@ -29,8 +28,28 @@ class Placed(NamedTuple):
     outside: frozenset[int]
 
 
+class Shelf:
+    """Documents by domain in an open file, so that a linker is open for one domain at a time."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._places: dict[str, list[tuple[int, int]]] = {}
+        self._encoder, self._decoder = msgspec.msgpack.Encoder(), msgspec.msgpack.Decoder(Placed)
+
+    def put(self, name: str, placed: Placed) -> None:
+        data = self._encoder.encode(placed)
+        self._places.setdefault(name, []).append((self._file.tell(), len(data)))
+        self._file.write(data)
+
+    def take(self, name: str) -> Iterator[Placed]:
+        """The documents of a domain, in the order in which they came; not while others are put."""
+        for start, length in self._places.get(name, ()):
+            self._file.seek(start)
+            yield self._decoder.decode(self._file.read(length))
+
+
 class DomainData:
-    """Documents by domain, read anew at each iteration; `limit` takes the first of each domain only."""
+    """Parts documents by domain, in one pass; `limit` takes the first of each domain only."""
 
     def __init__(
         self,
@@ -42,15 +61,30 @@ class DomainData:
         limit: int | None = None,
     ) -> None:
         self.data, self.domains, self._assign = data, domains, assign
-        self._asked, self._limit = tuple(wanted), limit
-        self.wanted: frozenset[str] | None = frozenset(wanted) or None
+        self._wanted, self._limit = tuple(wanted), limit
         self.left_out: Counter[str] = Counter()
         self._unknown: Counter[str] = Counter()
-        self._without_gold: frozenset[str] = frozenset()
 
-    def __iter__(self) -> Iterator[tuple[str, Document]]:
-        self.left_out.clear()
-        self._unknown.clear()
+    def part(self, shelf: Shelf, kb: KnowledgeBase, progress: Progress | None = None) -> list[DomainFacts]:
+        """Put every document on the shelf as its domain sees it; returns the domains that have gold of their own."""
+        counts: dict[str, Counter[str]] = {}
+        for number, (name, document) in enumerate(self._documents(), 1):
+            own = counts.setdefault(name, Counter())
+            own["documents"] += 1
+            for gold in document.gold:
+                if not gold.optional:
+                    own["gold"] += 1
+                    own[self._place(gold, name)] += 1
+            shelf.put(name, self._placed(document, name))
+            if progress is not None and number % 50 == 0:
+                progress("looking at the data", number, 0)
+        self._check(counts)
+        without = sum(own["documents"] for own in counts.values() if not own["inside"])
+        if without:
+            self.left_out[_NO_GOLD] = without
+        return [self._facts(name, counts[name], kb) for name in sorted(counts) if counts[name]["inside"]]
+
+    def _documents(self) -> Iterator[tuple[str, Document]]:
         taken: Counter[str] = Counter()
         for document, path in self.data:
             name = self._assign(document, path)
@@ -59,28 +93,11 @@ class DomainData:
             elif name not in self.domains:
                 self.left_out[_UNKNOWN] += 1
                 self._unknown[name] += 1
-            elif self.wanted is not None and name not in self.wanted:
-                self.left_out[_NOT_WANTED if name not in self._without_gold else _NO_GOLD] += 1
+            elif self._wanted and name not in self._wanted:
+                self.left_out[_NOT_WANTED] += 1
             elif self._limit is None or taken[name] < self._limit:
                 taken[name] += 1
                 yield name, document
-
-    def survey(self, kb: KnowledgeBase, progress: Progress | None = None) -> list[DomainFacts]:
-        """Count each domain's documents and gold, once; from then on only domains with gold of their own come."""
-        counts: dict[str, Counter[str]] = {}
-        for number, (name, document) in enumerate(self, 1):
-            own = counts.setdefault(name, Counter())
-            own["documents"] += 1
-            for gold in document.gold:
-                if not gold.optional:
-                    own["gold"] += 1
-                    own[self._place(gold, name)] += 1
-            if progress is not None and number % 50 == 0:
-                progress("looking at the data", number, 0)
-        self._check(counts)
-        self._without_gold = frozenset(name for name, own in counts.items() if not own["inside"])
-        self.wanted = frozenset(counts) - self._without_gold
-        return [self._facts(name, counts[name], kb) for name in sorted(self.wanted)]
 
     def _facts(self, name: str, counts: Counter[str], kb: KnowledgeBase) -> DomainFacts:
         types = self.domains.types(name)
@@ -90,18 +107,13 @@ class DomainData:
         if not any(own["gold"] for own in counts.values()):
             raise self._nothing(counts)
         having = [name for name, own in counts.items() if own["inside"]]
-        for name in self._asked:
+        for name in self._wanted:
             if name not in having:
                 others = did_you_mean(name, sorted(having)) if having else ""
                 raise InputError(f"no document has gold of the domain {name!r}{others}")
         if not having:
             raise InputError(
                 "no document has gold of its own domain. Check how domains are told (--domain-by, --domain-depth)"
-            )
-        if len(having) > _MOST:
-            raise InputError(
-                f"the data has {len(having):,} domains, and {_MOST} can be studied at once. Join them with "
-                "--domain-depth 1, or choose some with --domain"
             )
 
     def _nothing(self, counts: dict[str, Counter[str]]) -> InputError:
@@ -112,13 +124,20 @@ class DomainData:
                 f"the documents are of domains that no entity has, such as {name!r}{near}. Tell them by another way "
                 "(--domain-by)"
             )
-        if self.left_out[_NOT_WANTED] and self._asked:
-            return InputError(f"no document belongs to the domain {self._asked[0]!r}")
+        if self.left_out[_NOT_WANTED] and self._wanted:
+            return InputError(f"no document has gold of the domain {self._wanted[0]!r}: none belongs to it")
         if self.left_out[_NO_DOMAIN] and not counts and any(document.gold for document, _ in self.data):
             return InputError("no document has a domain. Tell it by another way (--domain-by)")
         return no_gold(self.data.files)
 
-    def place(self, document: Document, name: str) -> Placed:
+    def notes(self) -> list[str]:
+        """What is odd about the domains of the documents."""
+        return [
+            f"{count:,} documents are of the domain {name!r}, which no entity has{self.domains.near(name)}"
+            for name, count in self._unknown.most_common(1)
+        ]
+
+    def _placed(self, document: Document, name: str) -> Placed:
         """The document as its domain sees it: gold outside of the domain is NIL."""
         gold, outside = [], set()
         for number, link in enumerate(document.gold):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from entlink.documents import Document, Record
 from entlink.evaluation.conventions import Convention
@@ -19,7 +19,7 @@ from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.linker import Linker
 from entlink.registry import find
 from entlink.studies.data import Progress, StudyData, check_kb, gold_mention
-from entlink.studies.domain_data import DomainData, Placed
+from entlink.studies.domain_data import DomainData, Placed, Shelf
 from entlink.studies.domains import Domains, assigner
 from entlink.studies.published_rows import NOT_THERE, published_figures
 from entlink.studies.systems import K, System, default_systems, why_missing
@@ -150,7 +150,8 @@ def study_unfamiliar_kb(
 ) -> UnfamiliarStudy:
     """Link each document against the part of a knowledge base that is its domain, by each system, and score that.
 
-    `systems` None are `default_systems`. The data is read once for each system, and once before.
+    `systems` None are `default_systems`. The data is read once, and waits in a
+    temporary file, so that one linker for one domain is open at a time.
     """
     options = options or UnfamiliarOptions()
     if options.detector:
@@ -169,9 +170,11 @@ def study_unfamiliar_kb(
             wanted=options.domains,
             limit=options.limit,
         )
-        facts = parted.survey(base, progress)
-        run = _Run(base, parted, facts, options.detector, progress)
-        scores = [run.scores(system) for system in systems]
+        with TemporaryFile() as file:
+            shelf = Shelf(file)
+            facts = parted.part(shelf, base, progress)
+            run = _Run(base, shelf, {one: domains.types(one.name) for one in facts}, options.detector, progress)
+            scores = [run.scores(system) for system in systems]
         published = published_figures(_PAPER, _TABLES)
         return UnfamiliarStudy(
             facts=documents.facts(base, run.encoders),
@@ -183,7 +186,7 @@ def study_unfamiliar_kb(
             domains=facts,
             left_out={reason: count for reason, count in parted.left_out.items() if count},
             systems=scores,
-            notes=[*run.notes, *_notes(scores), *([] if published else [NOT_THERE])],
+            notes=[*parted.notes(), *run.notes, *_notes(scores), *([] if published else [NOT_THERE])],
             published=published,
             command=command,
         )
@@ -195,17 +198,17 @@ def _way(documents: StudyData) -> str:
 
 
 class _Run:
-    """Runs systems over documents by domain."""
+    """Runs systems over documents by domain, one domain after the other."""
 
     def __init__(
         self,
         kb: KnowledgeBase,
-        parted: DomainData,
-        domains: Sequence[DomainFacts],
+        shelf: Shelf,
+        domains: Mapping[DomainFacts, Sequence[str]],
         detector: str | None,
         progress: Progress | None,
     ) -> None:
-        self._kb, self._parted, self._domains = kb, parted, domains
+        self._kb, self._shelf, self._domains = kb, shelf, domains
         self._detector, self._progress = detector, progress
         self._total = sum(one.documents for one in domains)
         self.encoders: dict[str, str] = {}
@@ -216,21 +219,23 @@ class _Run:
         self.notes += notes
         if why:
             return SystemScores(system.name, why)
-        with ExitStack() as stack:
-            benches = {one.name: self._bench(stack, system, one.name) for one in self._domains}
-            for number, (name, document) in enumerate(self._parted, 1):
-                benches[name].add(self._parted.place(document, name))
-                if self._progress is not None:
-                    self._progress(system.name, number, self._total)
-            for bench in benches.values():
+        found: list[DomainScores] = []
+        done = 0
+        for domain, types in self._domains.items():
+            linker = system.load(self._kb.folder, types, self._detector)
+            try:
+                self.encoders |= {f"{system.name}, {stage}": one for stage, one in system.encoders(linker).items()}
+                bench = _Bench(domain.name, linker, is_end_to_end=system.is_end_to_end)
+                for placed in self._shelf.take(domain.name):
+                    bench.add(placed)
+                    done += 1
+                    if self._progress is not None:
+                        self._progress(system.name, done, self._total)
                 bench.flush()
-            return SystemScores.of(system.name, [bench.scores() for bench in benches.values()])
-
-    def _bench(self, stack: ExitStack, system: System, name: str) -> _Bench:
-        linker = system.load(self._kb.folder, self._parted.domains.types(name), self._detector)
-        stack.callback(linker.kb.close)
-        self.encoders |= {f"{system.name}, {stage}": one for stage, one in system.encoders(linker).items()}
-        return _Bench(name, linker, is_end_to_end=system.is_end_to_end)
+                found.append(bench.scores())
+            finally:
+                linker.kb.close()
+        return SystemScores.of(system.name, found)
 
 
 def _notes(systems: Sequence[SystemScores]) -> list[str]:

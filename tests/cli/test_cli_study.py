@@ -1,0 +1,121 @@
+"""`entlink study candidates` and `entlink study unfamiliar-kb` as a user meets them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+SAMPLES = Path(__file__).parents[2] / "samples"
+GOLD = SAMPLES / "worlds.gold.jsonl"
+
+
+@pytest.fixture(autouse=True)
+def no_models(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("ENTLINK_MODELS", str(tmp_path_factory.mktemp("models")))
+
+
+@pytest.fixture(scope="module")
+def worlds(tmp_path_factory):
+    from entlink.kb.build import BuildOptions, build
+
+    target = tmp_path_factory.mktemp("worlds") / "worlds.kb"
+    build([SAMPLES / "worlds.jsonl"], target, BuildOptions(processes=1))
+    return target
+
+
+def figures(path):
+    with path.open(encoding="utf8", newline="") as file:
+        return {tuple(row.values())[:4]: row for row in csv.DictReader(file)}
+
+
+def test_candidates_in_one_table_with_its_convention(run, worlds, tmp_path):
+    target = tmp_path / "c.csv"
+    ran = run("study", "candidates", worlds, GOLD, "--k", "10,1", "--slice", "title", "--csv", target)
+    assert (ran.code, ran.err) == (0, "")
+    for told in (
+        "worlds.kb: 16 entities, built 20",
+        "entlink 0.",
+        "21 gold mentions in 6 documents",
+        "NIL 1",
+        "cold",
+    ):
+        assert told in ran.out
+    rows = {line.split()[0]: line.split() for line in ran.out.splitlines() if line.startswith("  ")}
+    assert rows["method"][2:4] == ["R@1", "R@10"]
+    assert rows["dense"][1] == "missing"
+    assert {"alias", "edit-distance", "bm25", "fusion", "ranker"} <= set(rows)
+    assert "surface is not the title:" in ran.out
+    assert float(figures(target)["candidates", "alias", "all", "R@10"]["value"]) == pytest.approx(17 / 21)
+
+
+def test_candidates_as_json(run, worlds):
+    found = run("study", "candidates", worlds, GOLD, "--config", "lexical", "--json", "--quiet").json
+    assert [one["how"] for one in found["methods"]] == ["own list", "own list", "in turn", "ranked"]
+    assert found["facts"]["entities"] == 16
+    assert found["command"].startswith("entlink study candidates")
+    assert found["methods"][0]["found"]["recall_at"].keys() == {"1", "10", "50", "100"}
+
+
+def test_published_rows_only_on_request(run, worlds):
+    assert "WikiDiverse" not in run("study", "candidates", worlds, GOLD, "--config", "lexical").out
+    ran = run("study", "candidates", worlds, GOLD, "--config", "lexical", "--published")
+    assert "published for WikiDiverse: other data" in ran.out
+    assert "P(e|m) + BLINK + CLIP" in ran.out
+
+
+def test_an_unfamiliar_knowledge_base(run, worlds, tmp_path):
+    files = ("--csv", tmp_path / "w.csv", "--latex", tmp_path / "w.tex")
+    ran = run("study", "unfamiliar-kb", worlds, GOLD, "--system", "names=lexical", *files)
+    assert (ran.code, ran.err) == (0, "")
+    assert "6 documents in 2 domains, told by meta:domain" in ran.out
+    assert "convention: strict, nil-ignored" in ran.out
+    assert "bi-encoder has no scores" in ran.out
+    for title in ("table 3", "table 2", "table 5", "Gold outside"):
+        assert title in ran.out
+    found = figures(tmp_path / "w.csv")
+    # By hand: 15 of 19 names in their domain are known there, 6 of 10 at sea (not crew, rigging; main is an alias).
+    assert float(found["given spans", "names", "micro", "accuracy"]["value"]) == pytest.approx(15 / 19)
+    assert float(found["given spans", "names", "macro", "accuracy"]["value"]) == pytest.approx((6 / 10 + 9 / 9) / 2)
+    assert found["table 3", "gold spans + BLINK", "reddit micro", "ed precision"]["source"] == "published"
+    text = (tmp_path / "w.tex").read_text(encoding="utf8")
+    assert text.count(r"\begin{table}") == text.count(r"\end{table}") == 5
+    assert r"edit distance & this & 0.474" in text
+
+
+def test_one_domain_as_json(run, worlds):
+    found = run("study", "unfamiliar-kb", worlds, GOLD, "--domain", "theatre", "--json", "--quiet").json
+    assert [one["name"] for one in found["domains"]] == ["theatre"]
+    assert [one["name"] for one in found["systems"]] == ["edit distance", "bi-encoder", "zero-shot"]
+    assert found["left_out"] == {"of other domains": 3}
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (["candidates", "--k", "0"], 2, "'0' are not whole numbers"),
+        (["candidates", "--config", "lexcal"], 3, "did you mean 'lexical'"),
+        (["candidates", "--csv", "no/such/folder.csv"], 3, "there is no folder"),
+        (["unfamiliar-kb", "--system", "lexical"], 2, "not of the form NAME=VALUE"),
+        (["unfamiliar-kb", "--system", "a=lexical", "--system", "a=zero-shot"], 2, "is there twice"),
+        (["unfamiliar-kb", "--domain", "theater"], 3, "did you mean 'theatre'"),
+        (["unfamiliar-kb", "--domain-by", "tipe"], 3, "did you mean 'type'"),
+        (["unfamiliar-kb", "--detector", "flair"], 3, "no detector named 'flair'"),
+    ],
+)
+def test_wrong_usage_is_told(run, worlds, words, code, told):
+    ran = run("study", *words[:1], worlds, GOLD, *words[1:])
+    assert (ran.code, ran.out) == (code, "")
+    assert told in ran.err
+
+
+def test_the_sample_has_gold_that_fits():
+    entities = {json.loads(line)["id"] for line in (SAMPLES / "worlds.jsonl").read_text().splitlines()}
+    documents = [json.loads(line) for line in GOLD.read_text().splitlines()]
+    assert {one["domain"] for one in documents} == {"sailing", "theatre"}
+    for one in documents:
+        for mention in one["mentions"]:
+            assert one["text"][mention["start"] : mention["end"]] == mention["text"]
+            assert mention["entity"] is None or mention["entity"] in entities

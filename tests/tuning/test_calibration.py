@@ -87,12 +87,12 @@ def test_a_calibrated_linker_can_be_calibrated_again(region_folder, found):
     assert report.before == report.after == first.after
 
 
-def test_for_a_wanted_precision(region_folder, found):
-    _, usual = found
-    config, report = calibrated(region_folder, precision=0.99)
-    assert report.threshold >= usual.threshold
-    assert report.after.precision >= usual.after.precision
-    assert config.nil["threshold"] == report.threshold
+def test_for_a_wanted_precision(region_folder):
+    _, low = calibrated(region_folder, precision=0.8)
+    config, high = calibrated(region_folder, precision=0.995)
+    assert high.threshold > low.threshold
+    assert high.after.precision >= low.after.precision
+    assert config.nil["threshold"] == high.threshold
 
 
 def test_more_nil_makes_links_less_likely(region_folder, found):

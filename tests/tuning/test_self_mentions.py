@@ -19,6 +19,7 @@ from entlink.tuning.self_alterations import altered, parts
 from entlink.tuning.self_linking import ranked, without
 from entlink.tuning.self_mentions import Kind, SelfMention, gathered, name_mentions, sampled, self_mentions
 from entlink.tuning.self_names import own_names, recombined
+from entlink.tuning.self_passages import _is_in_run, _runs
 
 
 def silent(stage: str, done: float, total: float) -> None:
@@ -97,6 +98,40 @@ def test_names_alone(tmp_path, opened, caplog):
 def test_an_empty_knowledge_base_gives_none(tmp_path, opened):
     kb = opened(region_kb(tmp_path, most=0))
     assert self_mentions(kb, 100, 0, silent) == name_mentions(kb, 100, 0, silent) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "runs"),
+    [
+        ("It was Wanda Pirosch who left.", ["Wanda Pirosch"]),
+        ("They saw the Bank of the North of course.", ["Bank of the North"]),
+        ("Wanda left. However, a French painter stayed in Étampes, an élan.", ["Étampes"]),
+        ("Тогда в Москве жил Пётр Ильич Чайковский, композитор.", ["Пётр Ильич Чайковский"]),
+        ("ذهب الولد إلى المدرسة, ثم عاد", ["ذهب الولد", "ثم عاد"]),
+        ("樂團也有進軍亞洲的意向", []),
+        ("in A and B", []),
+    ],
+)
+def test_runs_of_capitalised_words(text, runs):
+    assert [text[start:end] for start, end in _runs(text)] == runs
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "inside"),
+    [
+        ("the Boulder Dam was", "Dam", True),
+        ("the Dam Square was", "Dam", True),
+        ("the Dam was", "Dam", False),
+        ("the Mid-Dam was", "Dam", True),
+        ("a Dam, Boulder", "Dam", False),
+        ("в городе Москва жил", "Москва", False),
+        ("дом Новая Москва был", "Москва", True),
+        ("在北京的", "北京", False),
+    ],
+)
+def test_a_name_inside_of_a_longer_one(text, name, inside):
+    start = text.index(name)
+    assert _is_in_run(text, start, start + len(name)) is inside
 
 
 # Names

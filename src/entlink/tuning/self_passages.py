@@ -20,14 +20,13 @@ _SHORTEST_PASSAGE, _LONGEST_PASSAGE = 60, 1_500
 _SHORTEST_SPACELESS = 15  # where a character says as much as a word
 _BLANK = re.compile(r"\s*\n\s*")
 _SENTENCE_END = re.compile(r"(?:^|[.!?…:;»”\"'(\[—–-])\s*$")
-# Words that begin with a capital, one after another; small words may stand between two.
-_RUN = re.compile(
-    r"(?<![\w'’.-])[^\W\d_a-z][\w'’-]+(?:\s(?:(?:of|de|du|la|von|van|the|di|da|al)\s){0,2}[^\W\d_a-z][\w'’-]+)*"
-)
+_WORD = re.compile(rf"[^\W\d_{SPACELESS}](?:[\w'’-]*\w)?")
+_SMALL_WORDS = frozenset(("of", "de", "du", "la", "von", "van", "the", "di", "da", "al"))  # inside of names
 _SPACELESS_RUN = re.compile(f"[{SPACELESS}]{{2,}}")
-_CAPITAL_BEFORE = re.compile(r"(?:^|[\s(])[^\W\d_a-z][\w'’.-]*\s$|[\w'’-]$")
-_MORE = re.compile(rf"[-'’]?[^\W{SPACELESS}]|\s[^\W\d_a-z{SPACELESS}]")
+_WORD_BEFORE = re.compile(rf"(?:^|[\s(])([^\W\d_{SPACELESS}])[\w'’.-]*\s$|[^\W{SPACELESS}]['’-]?$|['’-]$")
+_MORE = re.compile(rf"[-'’]?[^\W{SPACELESS}]|\s([^\W\d_{SPACELESS}])")
 _LONGEST_RUN = 60
+_CASELESS_WORDS = 2
 _PIECE = (2, 4)  # characters of a made-up name in a script without spaces
 
 
@@ -128,7 +127,8 @@ def _own_parts(kb: KnowledgeBase, entity: Entity, text: str, matches: Sequence[t
 
 def _is_in_run(text: str, start: int, end: int) -> bool:
     """Whether a capitalised word, or a part of the same one, stands beside."""
-    return _CAPITAL_BEFORE.search(text, max(0, start - 40), start) is not None or _MORE.match(text, end) is not None
+    before, after = _WORD_BEFORE.search(text, max(0, start - _LONGEST_RUN), start), _MORE.match(text, end)
+    return any(beside is not None and (beside[1] is None or beside[1].isupper()) for beside in (before, after))
 
 
 def _once(known: Iterable[Found]) -> list[Found]:
@@ -155,14 +155,44 @@ def _unseen(kb: KnowledgeBase, entity: Entity, text: str, matches: Sequence[tupl
 
 
 def _runs(text: str) -> Iterator[tuple[int, int]]:
-    for match in _RUN.finditer(text):
-        start, end = match.span()
-        alone = " " not in match[0]
-        if end - start > _LONGEST_RUN or _begins_sentence(text, start):
+    """Capitalised words, one after another; where a script has no capitals, two words."""
+    for words in _in_a_row(text):
+        start, end = words[0].start(), words[-1].end()
+        caseless = not _has_case(words[0][0])
+        if caseless:
+            end = words[:_CASELESS_WORDS][-1].end()
+        if not 1 < end - start <= _LONGEST_RUN or (not caseless and _begins_sentence(text, start)):
             continue
-        if alone and text[end : end + 2].strip()[:1].islower():
+        if len(words) == 1 and text[end : end + 2].strip()[:1].islower():
             continue  # most likely an adjective such as "French", whose country may well be known
         yield start, end
+
+
+def _in_a_row(text: str) -> Iterator[list[re.Match[str]]]:
+    """Words that may be of one name, with one blank between two; small words at the end are left out."""
+    row: list[re.Match[str]] = []
+    for word in _WORD.finditer(text):
+        follows = bool(row) and text[row[-1].end() : word.start()] == " "
+        if row and not (follows and (_may_be_of_name(word[0]) or word[0] in _SMALL_WORDS)):
+            yield _without_small_words(row)
+            row = []
+        if row or _may_be_of_name(word[0]):
+            row.append(word)
+    if row:
+        yield _without_small_words(row)
+
+
+def _without_small_words(row: list[re.Match[str]]) -> list[re.Match[str]]:
+    last = max(place for place, word in enumerate(row) if word[0] not in _SMALL_WORDS)
+    return row[: last + 1]
+
+
+def _may_be_of_name(word: str) -> bool:
+    return word[0].isupper() or not _has_case(word)
+
+
+def _has_case(word: str) -> bool:
+    return word.lower() != word.upper()
 
 
 def _pieces(text: str, matches: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -8,11 +8,19 @@ from study_worlds import ENTITIES, write_documents, write_kb, write_lines
 
 from entlink import LinkerConfig
 from entlink.candidates.alias import AliasRetriever
+from entlink.candidates.bm25 import BM25Retriever
 from entlink.candidates.edit_distance import EditDistanceRetriever
+from entlink.config import read_config
 from entlink.errors import ConfigError, InputError
+from entlink.evaluation.files import File
+from entlink.interfaces import Rescorer, Shortlist, Witness
 from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.linker import load
 from entlink.studies import CandidateOptions, study_candidates
 from entlink.studies.candidate_tables import candidate_lines, candidate_tables
+from entlink.studies.data import gold_mention
+from entlink.studies.settings import with_retrievers
+from entlink.studies.timing import Stopwatch
 
 # Line is s2 for the one and t1 for the other; Bom is one edit from nothing long enough.
 MENTIONS = [("Boom", "s1"), ("Line", "s2"), ("Harwich", "u1"), ("Crew", "s3"), ("Line", "t1"), ("boom", "t2")]
@@ -91,6 +99,41 @@ def test_a_retriever_that_only_scores_is_shown_on_demand(two, gold, own_retrieve
     assert any("on demand" in note for note in found.notes)
     # Titles weigh more than priors, so the fusion has that order, too.
     assert method(found, "fusion").found == longest.found
+
+
+@pytest.mark.parametrize("config", [fused("alias", "bm25", keep=3), "zero-shot", "lexical"])
+def test_fusion_and_ranker_are_as_in_the_linker_itself(two, gold, config):
+    """What is measured is watched, and must not come out otherwise for that."""
+    found = study_candidates(two, [gold], config, msgspec.structs.replace(ALL, retrievers=("alias", "bm25")))
+    own = read_config(config) if isinstance(config, str) else config
+    linker = load(two, config=with_retrievers(own, ["alias", "bm25"]), mentions="given")
+
+    def lists(rank):
+        for document in File(gold, "gold"):
+            mentions = [gold_mention(document, one) for one in document.gold if set(one.entities) - {"atlantis"}]
+            candidates = linker.candidates(document, mentions)
+            asked = [Shortlist(document, *one) for one in zip(mentions, candidates, strict=True)]
+            yield from linker.ranker.rank(asked) if rank else candidates
+
+    try:
+        for name, rank in (("fusion" if own.fusion else "each in turn", False), ("ranker", True)):
+            expected = iter(list(lists(rank)))
+            recall, mrr = brute_force(lambda surface, expected=expected: next(expected))
+            assert method(found, name).found.recall_at == pytest.approx(recall)
+            assert method(found, name).found.mrr == pytest.approx(mrr)
+    finally:
+        linker.kb.close()
+
+
+def test_a_watched_retriever_is_still_what_it_was(two):
+    with KnowledgeBase.open(two) as kb:
+        retriever = BM25Retriever(kb)
+        Stopwatch(retriever)
+        assert isinstance(retriever, Rescorer)
+        assert isinstance(retriever, Witness)
+        alias = AliasRetriever(kb)
+        Stopwatch(alias)
+        assert not isinstance(alias, Witness)
 
 
 def test_lists_are_as_configured_unless_deep(two, gold, own_retrievers):

@@ -23,7 +23,7 @@ from entlink.studies.candidate_results import CandidateOptions, CandidateStudy, 
 from entlink.studies.data import Progress, StudyData, check_kb, no_gold
 from entlink.studies.published_rows import NOT_THERE, published_figures
 from entlink.studies.settings import available, config_for, deepened, encoder_identities, names_of, with_retrievers
-from entlink.studies.timing import KeptPools, Tally, TimedRescorer, Times, by_evidence
+from entlink.studies.timing import KeptPools, Stopwatch, Tally, Times, by_evidence
 
 _PASSES = ("asking for the first time", "asking again")
 _VECTORS = "vectors"  # in the knowledge base's folder: what encoders made before
@@ -76,7 +76,7 @@ class _Together:
         self.row = _Row(name, "fused" if is_fused else "in turn")
         self.ranked = _Row(f"ranker ({config.ranker.get('name')})", "ranked")
         self.on_demand: dict[str, _Row] = {}
-        self._timed: dict[str, TimedRescorer] = {}
+        self._watches: dict[str, Stopwatch] = {}
         self._fusion: KeptPools | None = None
         if linker.pooling is not None:
             self._watch()
@@ -86,9 +86,8 @@ class _Together:
         assert pooling is not None
         for name, retriever in pooling.retrievers.items():
             if isinstance(retriever, Rescorer):
-                self._timed[name] = TimedRescorer(retriever, retriever)
+                self._watches[name] = Stopwatch(retriever)
                 self.on_demand[name] = _Row(name, "on demand")
-        pooling.retrievers = {**pooling.retrievers, **self._timed}
         self._fusion = pooling.fusion = KeptPools(pooling.fusion)
 
     @property
@@ -97,8 +96,8 @@ class _Together:
         return keep if isinstance(keep, int) else None
 
     def ask(self, batch: Batch, number: int) -> None:
-        for timed in self._timed.values():
-            timed.seconds = 0.0
+        for watch in self._watches.values():
+            watch.seconds = 0.0
         start = perf_counter()
         lists = _flat(self.linker.retrieve(batch.questions))
         middle = perf_counter()
@@ -106,9 +105,9 @@ class _Together:
         end = perf_counter()
         self.row.add(batch, lists, number, middle - start)
         self.ranked.add(batch, ranked, number, end - start)
-        for name, timed in self._timed.items():
+        for name, watch in self._watches.items():
             pools = [self._of_types(by_evidence(pool, name)) for pool in self._fusion.pools] if self._fusion else []
-            self.on_demand[name].add(batch, pools, number, timed.seconds)
+            self.on_demand[name].add(batch, pools, number, watch.seconds)
 
     def _of_types(self, candidates: list[Candidate]) -> list[Candidate]:
         types = self.linker.types

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import median
 from time import perf_counter
+from typing import Any
 
 from entlink.documents import Candidate, GoldLink
 from entlink.evaluation.ranking import Outcome, rank_of, recall_at, reciprocal_rank
-from entlink.interfaces import Fusion, Question, Rescorer, Retriever, Shortlist
+from entlink.interfaces import Fusion, Retriever
 from entlink.studies.candidate_results import Found, SliceFound
 
 Labels = Sequence[tuple[str, str]]  # slice and value, of one mention
@@ -63,21 +64,33 @@ class Times:
         return median(self._passes[number]) if self._passes[number] else None
 
 
-class TimedRescorer:
-    """A retriever in a fusion, with the seconds it took to score what others found."""
+class Stopwatch:
+    """The seconds that a retriever in a fusion takes for what others found.
 
-    def __init__(self, retriever: Retriever, rescorer: Rescorer) -> None:
-        self._retriever, self._rescorer = retriever, rescorer
+    The retriever stays the object it is, only the methods are timed: a fusion asks it which ones it has.
+    """
+
+    def __init__(self, retriever: Retriever) -> None:
         self.seconds = 0.0
+        self._is_running = False
+        for name in ("rescore", "testify"):
+            method = getattr(retriever, name, None)
+            if method is not None:
+                setattr(retriever, name, self._timed(method))
 
-    def retrieve(self, questions: Sequence[Question]) -> list[list[Sequence[Candidate]]]:
-        return self._retriever.retrieve(questions)
+    def _timed(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        def timed(*arguments: Any) -> Any:
+            if self._is_running:  # one of them asks the other
+                return method(*arguments)
+            self._is_running = True
+            start = perf_counter()
+            try:
+                return method(*arguments)
+            finally:
+                self.seconds += perf_counter() - start
+                self._is_running = False
 
-    def rescore(self, shortlists: Sequence[Shortlist]) -> list[Sequence[float]]:
-        start = perf_counter()
-        scores = self._rescorer.rescore(shortlists)
-        self.seconds += perf_counter() - start
-        return scores
+        return timed
 
 
 class KeptPools:

@@ -56,6 +56,8 @@ def _info_lines(about: KnowledgeBaseInfo) -> list[str]:
         ("built", f"{about.built} by entlink {about.entlink}, store version {about.store_version}"),
         ("command", about.command or "-"),
     ]
+    if about.search_indexes:
+        rows.insert(7, ("search indexes", ", ".join(f"{name} {size(n)}" for name, n in about.search_indexes.items())))
     rows[4:4] = left_out_rows(about)
     lines = [about.folder, *columns(rows, "  ")]
     if about.types:

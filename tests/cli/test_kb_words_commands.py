@@ -47,3 +47,12 @@ def test_an_unknown_choice_is_told(run, tmp_path, choice):
     done = run("kb", "build", "x.jsonl", "-o", tmp_path / "x.kb", "--descriptions", choice)
     assert done.code == 2
     assert "opening" in done.err
+
+
+def test_info_tells_of_the_index(run, own):
+    assert run("kb", "info", own, "--json").json["search_indexes"] == {}
+    assert "search indexes" not in run("kb", "info", own).out
+    run("kb", "index", own, "--words")
+    about = run("kb", "info", own, "--json").json
+    assert 0 < about["search_indexes"]["words"] < about["index_bytes"]
+    assert "  search indexes  words " in run("kb", "info", own, "--verify").out

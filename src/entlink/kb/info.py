@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from entlink.kb.derived import derived_indexes
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.manifest import SourceCard, WikiTotals
 from entlink.kb.store import Store
@@ -18,7 +19,8 @@ TYPES_SHOWN = 10
 class KnowledgeBaseInfo(msgspec.Struct, frozen=True):
     """Counts of what is in it now, and what it was built from.
 
-    `names` counts names up to case and punctuation; `pending_edits` are entities changed since the last index.
+    `names` counts names up to case and punctuation; `pending_edits` are entities changed since the last index;
+    `search_indexes` are those over words and vectors, each with its size in bytes.
     """
 
     folder: str
@@ -34,6 +36,7 @@ class KnowledgeBaseInfo(msgspec.Struct, frozen=True):
     pending_edits: int
     index: str
     index_bytes: int
+    search_indexes: dict[str, int]
     bytes: int
     built: str
     entlink: str
@@ -67,6 +70,7 @@ def info(folder: str | Path) -> KnowledgeBaseInfo:
             pending_edits=kb.pending_edits,
             index=index,
             index_bytes=_size(folder / index),
+            search_indexes={one.name: one.bytes for one in derived_indexes(folder / index)},
             bytes=_size(folder),
             built=manifest.built,
             entlink=manifest.entlink,

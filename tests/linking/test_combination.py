@@ -23,11 +23,20 @@ def without(kb, **weights: float) -> CombinationRanker:
     return CombinationRanker(kb, weights={**dict.fromkeys(DEFAULT_WEIGHTS, 0.0), **weights}, bias=0.0)
 
 
-def test_the_score_is_the_logistic_of_the_weighted_evidence(world):
+def test_the_score_is_how_good_it_is_and_how_much_better(world):
     ranker = without(world, alias=2.0, dense=3.0)
-    (found,) = ranker.rank([shortlist("x", Candidate("sun", 0.1, {"alias": 0.5, "dense": 0.2}, "Sun"))])
-    assert found[0].evidence["sum"] == pytest.approx(1.6)
-    assert found[0].score == pytest.approx(1 / (1 + exp(-1.6)))
+    one = Candidate("sun", 0.1, {"alias": 0.5, "dense": 0.2}, "Sun")
+    ((alone,),) = ranker.rank([shortlist("x", one)])
+    assert alone.evidence["sum"] == pytest.approx(1.6)
+    assert alone.score == pytest.approx(1 / (1 + exp(-1.6)))
+    other = Candidate("venus", 0.1, {"dense": 0.2}, "Venus")
+    (found,) = ranker.rank([shortlist("x", other, one)])
+    assert [(candidate.entity, candidate.evidence["sum"]) for candidate in found] == [
+        ("sun", pytest.approx(1.6)),
+        ("venus", pytest.approx(0.6)),
+    ]
+    assert found[0].score == pytest.approx(alone.score * exp(1.6) / (exp(1.6) + exp(0.6)))
+    assert found[1].score == pytest.approx(1 / (1 + exp(-0.6)) * exp(0.6) / (exp(1.6) + exp(0.6)))
 
 
 def test_every_feature_stands_in_the_evidence(world):

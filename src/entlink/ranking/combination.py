@@ -32,7 +32,10 @@ _BIAS = 8.0
 
 
 class CombinationRanker:
-    """Scores a candidate by the logistic of Σ weight · evidence − bias; every term stands in its evidence.
+    """Orders candidates by Σ weight · evidence; every term, and the sum, stand in a candidate's evidence.
+
+    The score tells how good a candidate is, and how much better than the others: the logistic of its sum less a bias,
+    times its share among the candidates by a softmax of their sums. It is no probability until it is calibrated.
 
     Evidence that is not there counts nothing: without an encoder, links or texts the order is worse, never wrong
     in form. `weights` replaces some of the default weights; 0 leaves a feature out.
@@ -109,9 +112,18 @@ class CombinationRanker:
         return sum(weight * evidence.get(name, 0.0) for name, weight in self.weights.items() if name != "coherence")
 
     def _finished(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+        if not candidates:
+            return candidates
+        powers = [exp(one.score - candidates[0].score) for one in candidates]  # the first has the largest sum
+        total = sum(powers)
         return [
-            Candidate(one.entity, _logistic(one.score - self.bias), {**one.evidence, "sum": one.score}, one.title)
-            for one in candidates
+            Candidate(
+                one.entity,
+                _logistic(one.score - self.bias) * power / total,
+                {**one.evidence, "sum": one.score},
+                one.title,
+            )
+            for one, power in zip(candidates, powers, strict=True)
         ]
 
 

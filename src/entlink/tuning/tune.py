@@ -15,6 +15,7 @@ from entlink.documents import Candidate, Document
 from entlink.errors import ConfigError
 from entlink.interfaces import Fusion, Shortlist
 from entlink.linker import Linker
+from entlink.nil.threshold import THRESHOLD
 from entlink.ranking.combination import CombinationRanker
 from entlink.tuning.grid import Fused, Tried, best_quotas, best_weights
 from entlink.tuning.tables import Asked, EvidenceTable, asked, evidence_table, questions_of, recall_at
@@ -22,6 +23,7 @@ from entlink.tuning.weights import fit_weights
 
 Progress = Callable[[str, float, float], None]
 _BATCH = 64
+_SACRIFICED = 0.01
 _FITS = 2  # coherence looks at the leaders, which other weights change
 
 
@@ -78,7 +80,7 @@ def tune(
         recall_before=_recall(before.fuse(pools), right, options.keep),
         weights=weights,
         accuracy=ranked.accuracy(weights),
-        accuracy_before=ranked.accuracy(ranked.weights()),
+        accuracy_before=ranked.accuracy_before,
         held_out=ranked.held_out,
         held_out_before=ranked.held_out_before,
     )
@@ -155,7 +157,7 @@ class _Ranking:
             Shortlist(one.document, one.mention, found) for one, found in zip(mentions, lists, strict=True)
         ]
         self._table = self._evidence(linker.ranker)
-        self.held_out = self.held_out_before = 0.0
+        self.accuracy_before = self.held_out = self.held_out_before = self.accuracy(self.weights())
 
     def _evidence(self, ranker: Any) -> EvidenceTable:
         self._progress("weighing evidence", 0, 0)
@@ -189,18 +191,17 @@ class _Ranking:
         return dict(self.ranker.weights), round(self._fitted_bias(weights), 4)
 
     def _fitted_bias(self, weights: Sequence[float]) -> float:
-        """Such that the mean chance of the leaders is how often they are right."""
+        """Such that one right leader in a hundred would be NIL by the default threshold; calibration does better."""
         import numpy
 
-        best = self._table.scores(weights).max(1)
-        best = best[numpy.isfinite(best)]
-        wanted = min(max(recall_at(self._table.ranks(weights), 1), 0.01), 0.99)
-        low, high = float(best.min()) - 10.0, float(best.max()) + 10.0
-        for _ in range(60):
-            middle = (low + high) / 2
-            mean = float((1 / (1 + numpy.exp(-(best - middle)))).mean())
-            low, high = (middle, high) if mean > wanted else (low, middle)
-        return low
+        scores = self._table.scores(weights)[self._table.ranks(weights) == 0]
+        if not len(scores):
+            return self.bias()
+        sums = scores.max(1)
+        shares = numpy.maximum(1 / numpy.exp(scores - sums[:, None]).sum(1), 2 * THRESHOLD)
+        # A leader's score is its share times the logistic of its sum less the bias.
+        largest = sums - numpy.log(THRESHOLD / (shares - THRESHOLD))
+        return float(numpy.quantile(largest, _SACRIFICED))
 
 
 def _halves(table: EvidenceTable, mentions: Sequence[Asked], seed: int) -> tuple[EvidenceTable, EvidenceTable]:

@@ -26,6 +26,14 @@ GROUP_EXAMPLES = {
         "entlink datasets info conel-2",
         "entlink datasets check samples/article.gold.jsonl",
     ),
+    "study": (
+        "entlink study candidates wiki.kb samples/conversations.jsonl --config lexical",
+        "entlink study unfamiliar-kb worlds.kb samples/worlds.gold.jsonl --system names=lexical",
+    ),
+    "models": (
+        "entlink models pull minilm --dry-run",
+        "entlink models list",
+    ),
 }
 
 
@@ -48,6 +56,12 @@ class Formatter(argparse.HelpFormatter):
     def __init__(self, prog: str) -> None:
         # Given a width, argparse does not import shutil, which takes longer than all the rest.
         super().__init__(prog, max_help_position=26, width=_terminal_width())
+
+    def add_argument(self, action: argparse.Action) -> None:
+        """Commands stand two further in than argparse counts on."""
+        super().add_argument(action)
+        if isinstance(action, argparse._SubParsersAction):
+            self._action_max_length += self._indent_increment
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         paragraphs = text.split("\n\n")

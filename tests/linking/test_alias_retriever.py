@@ -7,6 +7,7 @@ from entlink.documents import Document, Mention, Span
 from entlink.interfaces import Question
 from entlink.kb.edits import pin, remove
 from entlink.testing import check_retriever
+from knowledge_bases import article, make_kb
 
 
 def question(*surfaces: str) -> Question:
@@ -53,3 +54,14 @@ def test_what_was_found_is_dropped_when_the_knowledge_base_changed(own_world, op
     kb.refresh()
     retriever.knowledge_base_changed()
     assert retriever.candidates("Venus") == ()
+
+
+def test_a_name_written_otherwise_is_found_where_only_others_write_it_so(tmp_path, opened):
+    rows = [
+        article("crowd", "crew", "A crowd.", types=["people"]),
+        article("boat", "Crew (boat)", "A boat.", types=["ship"]),
+    ]
+    retriever = AliasRetriever(opened(make_kb(tmp_path, rows)))
+    assert [one.entity for one in retriever.candidates("crew")] == ["crowd"]
+    retriever.keep_to_types(frozenset({"ship"}))
+    assert [one.entity for one in retriever.candidates("crew")] == ["boat"]

@@ -7,6 +7,7 @@ from entlink.documents import Document, Entity, Mention, Span
 from entlink.interfaces import Question
 from entlink.kb.edits import add, block
 from entlink.testing import check_retriever
+from knowledge_bases import article, make_kb
 
 
 @pytest.fixture
@@ -50,3 +51,12 @@ def test_fresh_names_are_near_too(own_world, opened):
 def test_a_blocked_surface_has_no_neighbours(own_world, opened):
     block(own_world, "Mercurry")
     assert EditDistanceRetriever(opened(own_world)).candidates("Mercurry") == ()
+
+
+def test_only_entities_of_the_wanted_types_take_places(tmp_path, opened):
+    rows = [article(f"a{number}", f"Zorkmi{letter}", "x", types=["a"]) for number, letter in enumerate("abcefghijkl")]
+    rows.append(article("wanted", "Zorkmiz", "x", types=["b"]))
+    retriever = EditDistanceRetriever(opened(make_kb(tmp_path, rows)), limit=3)
+    assert "wanted" not in [one.entity for one in retriever.candidates("Zorkmid")]
+    retriever.keep_to_types(frozenset({"b"}))
+    assert [one.entity for one in retriever.candidates("Zorkmid")] == ["wanted"]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from entlink.documents import Candidate
 from entlink.interfaces import Question, Shortlist
+from entlink.kb.aliases import AliasEntry
+from entlink.kb.folding import key_of
 from entlink.kb.knowledge_base import KnowledgeBase
 
 _CACHED_SURFACES = 100_000
+Bearer = tuple[AliasEntry, str, str]  # with its id and title
 
 
 class AliasRetriever:
@@ -55,7 +58,11 @@ class AliasRetriever:
         bearers = list(self.kb.bearers(meaning, None if self._types else self.limit))
         total = meaning.total
         if self._types:
-            bearers = [bearer for bearer in bearers if self._types.intersection(self.kb.types(bearer[1]))]
+            bearers = self._of_types(bearers)
+            if not bearers and meaning.entries and not meaning.pinned:
+                # Written exactly so, it is a name of others only; written otherwise, it may be one of the wanted.
+                meaning = self.kb.meaning_of_key(key_of(surface))
+                bearers = self._of_types(self.kb.bearers(meaning))
             total = sum(entry.support for entry, _, _ in bearers)
         candidates = []
         for entry, id, title in bearers[: self.limit]:
@@ -65,3 +72,6 @@ class AliasRetriever:
                 evidence["pinned"] = 1.0
             candidates.append(Candidate(id, prior, evidence, title))
         return tuple(candidates)
+
+    def _of_types(self, bearers: Iterable[Bearer]) -> list[Bearer]:
+        return [bearer for bearer in bearers if self._types.intersection(self.kb.types(bearer[1]))]

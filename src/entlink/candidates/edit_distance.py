@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from entlink.documents import Candidate
 from entlink.interfaces import Question
+from entlink.kb.aliases import AliasEntry
 from entlink.kb.folding import key_of
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.neighbours import near_keys
@@ -31,7 +32,12 @@ class EditDistanceRetriever:
     ) -> None:
         self.kb, self.limit, self.distance = kb, limit, distance
         self.similarity, self.scanned = similarity, scanned
+        self._types: frozenset[str] = frozenset()
         self._found: dict[str, tuple[Candidate, ...]] = {}
+
+    def keep_to_types(self, types: frozenset[str]) -> None:
+        self._types = types
+        self._found.clear()
 
     def knowledge_base_changed(self) -> None:
         self._found.clear()
@@ -52,9 +58,9 @@ class EditDistanceRetriever:
     def _look_up(self, key: str) -> tuple[Candidate, ...]:
         best: dict[str, Candidate] = {}
         for near, alike in self._near(key):
-            meaning = self.kb.meaning_of_key(near)
-            total = meaning.total
-            for entry, id, title in self.kb.bearers(meaning, self.limit):
+            bearers = self._bearers(near)
+            total = sum(entry.support for entry, _, _ in bearers)
+            for entry, id, title in bearers[: self.limit]:
                 prior = entry.support / total if total else 0.0
                 candidate = Candidate(id, prior * alike, {"edit": alike, "prior": prior}, title)
                 if id not in best or best[id].score < candidate.score:
@@ -62,6 +68,13 @@ class EditDistanceRetriever:
         ranked = sorted(best.values(), key=lambda candidate: (-candidate.score, candidate.entity))
         return tuple(ranked[: self.limit])
 
+    def _bearers(self, key: str) -> list[tuple[AliasEntry, str, str]]:
+        """The entities that bear a name, of the wanted types if any are."""
+        bearers = self.kb.bearers(self.kb.meaning_of_key(key))
+        if not self._types:
+            return list(bearers)
+        return [bearer for bearer in bearers if self._types.intersection(self.kb.types(bearer[1]))]
+
     def _near(self, key: str) -> list[tuple[str, float]]:
         found = near_keys(self.kb, key, distance=self.distance, similarity=self.similarity, scanned=self.scanned)
-        return found[: self.limit]
+        return found if self._types else found[: self.limit]

@@ -32,8 +32,8 @@ def in_turn(retrievers: Sequence[Retriever], questions: Sequence[Question]) -> L
 class Pooling:
     """All retrievers asked, their candidates pooled and scored by each that can, and fused.
 
-    Before retrievers score what others found, each pool is cut to its best `widest`: that bounds what an encoder
-    has to read for a mention.
+    Before retrievers score what others found, each pool is put in the order of the fusion and cut to its best
+    `widest`: an encoder on demand reads the first of them only.
     """
 
     def __init__(self, retrievers: Mapping[str, Retriever], fusion: Fusion, *, widest: int = 48) -> None:
@@ -52,21 +52,20 @@ class Pooling:
             found = (candidates for lists in retriever.retrieve(questions) for candidates in lists)
             for pool, candidates in zip(pools, found, strict=True):
                 _take_in(pool, name, candidates)
-        self._narrow(pools)
+        self._put_in_order(pools)
         shortlists = [Shortlist(*place, list(pool.values())) for place, pool in zip(mentions, pools, strict=True)]
         for name, retriever in self.retrievers.items():
             if isinstance(retriever, Rescorer):
                 _score(shortlists, name, retriever)
         return shortlists
 
-    def _narrow(self, pools: list[dict[str, Candidate]]) -> None:
-        wide = [pool for pool in pools if len(pool) > self.widest]
-        for pool, fused in zip(wide, self.fusion.fuse([list(pool.values()) for pool in wide]), strict=True):
-            best = [candidate.entity for candidate in fused[: self.widest]]
+    def _put_in_order(self, pools: list[dict[str, Candidate]]) -> None:
+        for pool, fused in zip(pools, self.fusion.fuse([list(pool.values()) for pool in pools]), strict=True):
             # A fusion keeps few; the rest of the pool comes in the order in which it was found.
-            kept = dict.fromkeys([*best, *pool])
-            for entity in list(kept)[self.widest :]:
-                del pool[entity]
+            order = list(dict.fromkeys([*(one.entity for one in fused), *pool]))[: self.widest]
+            found = dict(pool)
+            pool.clear()
+            pool.update((entity, found[entity]) for entity in order)
 
 
 def _take_in(pool: dict[str, Candidate], name: str, candidates: Sequence[Candidate]) -> None:

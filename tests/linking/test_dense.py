@@ -58,10 +58,17 @@ def test_scores_of_what_others_found_are_cosines(retriever, kb):
     assert scores[1][0] > scores[1][1]
 
 
+def test_on_demand_only_the_first_are_encoded(kb, encoder):
+    few, all_of_them = DenseRetriever(kb, encoder=encoder, demand=2), DenseRetriever(kb, encoder=encoder)
+    (scores,), (full,) = few.rescore([shortlist("Sun")]), all_of_them.rescore([shortlist("Sun")])
+    assert scores == [*full[:2], *[0.0] * (len(IDS) - 2)]
+    assert any(full[2:])
+
+
 def test_what_is_not_there_scores_nothing(retriever):
     assert retriever.rescore([shortlist("Sun", ("sun", "nobody", "sun"))])[0][1] == 0.0
     assert retriever.rescore([]) == []
-    assert retriever.rescore([Shortlist(TEXT, mention("Sun"), [])]) == [()]
+    assert retriever.rescore([Shortlist(TEXT, mention("Sun"), [])]) == [[]]
     wordless = Shortlist(Document("d", " !"), Mention(Span(0, 1), " "), [Candidate("sun", 1.0)])
     assert retriever.rescore([wordless]) == [[0.0]]
 

@@ -37,7 +37,8 @@ class DenseRetriever:
 
     `encoder` is the name or folder of one, or an object; `description` and `context` weigh the words around a name.
     `search` says whether to look through all entities: where there is an index for it ("auto"), always, so that a
-    missing index is an error ("index"), or not at all ("never").
+    missing index is an error ("index"), or not at all ("never"). Without a search, `demand` bounds how many
+    candidates of a mention are encoded for it: the first, which are the best that others found; the rest score 0.
     """
 
     def __init__(
@@ -49,10 +50,11 @@ class DenseRetriever:
         description: float = DESCRIPTION,
         context: float = CONTEXT,
         search: Search = "auto",
+        demand: int = 8,
     ) -> None:
         if limit < 1:
             raise ConfigError(f"limit = {limit} does not fit: a retriever gives 1 candidate or more")
-        self.kb, self.limit, self.search = kb, limit, search
+        self.kb, self.limit, self.search, self.demand = kb, limit, search, demand
         self.dual = load_dual(encoder, description=description, context=context)
         self._entities = EntityVectors(kb, self.dual)
         self._nearest = VectorSearch(kb, self.dual, self._entities)
@@ -69,9 +71,14 @@ class DenseRetriever:
         self._keys.clear()
         self._entities.forget()
 
+    @property
+    def searches(self) -> bool:
+        """Whether all entities are looked through."""
+        return self.search != "never" and (self.search == "index" or self._nearest.is_ready)
+
     def retrieve(self, questions: Sequence[Question]) -> list[list[Sequence[Candidate]]]:
         """The nearest entities of each mention, where there is an index to look through; none without words."""
-        if self.search == "never" or (self.search == "auto" and not self._nearest.is_ready):
+        if not self.searches:
             return [[() for _ in question.mentions] for question in questions]
         pairs = [(question.document, mention) for question in questions for mention in question.mentions]
         found: list[Sequence[Candidate]] = [() for _ in pairs]
@@ -95,6 +102,15 @@ class DenseRetriever:
 
     def rescore(self, shortlists: Sequence[Shortlist]) -> list[Sequence[float]]:
         """The cosine of each candidate and its mention; 0 for a mention without words or an entity that is gone."""
+        if self.searches:
+            return self._cosines(shortlists)
+        few = [Shortlist(one.document, one.mention, one.candidates[: self.demand]) for one in shortlists]
+        return [
+            [*scores, *[0.0] * (len(one.candidates) - len(scores))]
+            for one, scores in zip(shortlists, self._cosines(few), strict=True)
+        ]
+
+    def _cosines(self, shortlists: Sequence[Shortlist]) -> list[Sequence[float]]:
         asked = [one for one in shortlists if one.candidates]
         if not asked:
             return [() for _ in shortlists]

@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from entlink.kb.vector_store import EntityVectors
 
 _NEAREST = 8  # other mentions that are looked at
+_LEADING = 5  # candidates of a mention that are: each may have to be encoded
 
 
 class Coherence:
-    """The mean cosine between a candidate and the leading candidates of the mentions around its own."""
+    """The mean cosine between a candidate and the leaders of the mentions around its own; of the first five only."""
 
     def __init__(self, kb: KnowledgeBase, vectors: EntityVectors) -> None:
         self._kb, self._vectors = kb, vectors
@@ -40,7 +41,7 @@ class Coherence:
         return told
 
     def _found(self, lists: Sequence[Sequence[Candidate]]) -> dict[str, Vectors]:
-        ids = list(dict.fromkeys(one.entity for candidates in lists for one in candidates))
+        ids = list(dict.fromkeys(one.entity for candidates in lists for one in candidates[:_LEADING]))
         keys = {id: key for id in ids if (key := self._kb.key(id)) is not None}
         return dict(zip(keys, self._vectors.of(list(keys.values())), strict=True))
 

@@ -138,8 +138,9 @@ def test_settings_of_a_configuration(kb, monkeypatch):
 
 
 def test_settings_that_do_not_fit(kb, encoder):
-    with pytest.raises(ConfigError, match="limit = 0"):
-        DenseRetriever(kb, encoder=encoder, limit=0)
+    for setting in ("limit", "demand", "probed"):
+        with pytest.raises(ConfigError, match=f"{setting} = 0"):
+            DenseRetriever(kb, encoder=encoder, **{setting: 0})
 
 
 def test_a_dual_encoder_of_ones_own(kb):

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     Rows = NDArray[numpy.int64]
 
 VECTOR_FILE, LIST_FILE = "vectors.npy", "lists.faiss"
-PROBED = 64  # lists that are searched for a query
-PROBED_FILTERED = 256  # the same where many rows of a list may not be found
+# Lists that are searched for a query. Short texts hardly gather around centres: of the 64 nearest of 196,052 titles,
+# 64 of 1,024 lists hold 83 %, 256 hold 93 % and 640 hold 99 %, in one, four and eleven milliseconds of a core.
+PROBED = 640
 _FEW = 20_000  # rows that may be found: so many are compared one by one
 _TOGETHER = 64  # queries that are compared at once
 _SLACK = 2  # times the rows asked for are taken from the lists, and compared again
@@ -42,11 +43,11 @@ _SAMPLES, _SAMPLE = 16, 4096  # places of a file, and bytes at each, that tell w
 class VectorIndex:
     """The finished index of a dual encoder, opened."""
 
-    def __init__(self, folder: Path, dual: DualEncoder, *, probed: int = PROBED) -> None:
+    def __init__(self, folder: Path, dual: DualEncoder) -> None:
         card = read_complete(folder)
         _check_is_of(folder, card.settings, dual)
         check_samples(folder, card.settings.get("samples", {}))
-        self.folder, self.probed = folder, probed
+        self.folder = folder
         self.rows = SearchRows(folder)
         self._raw = mapped(folder / VECTOR_FILE)
         self._lists: Any = None
@@ -78,7 +79,13 @@ class VectorIndex:
         return found
 
     def search(
-        self, kb: KnowledgeBase, queries: Vectors, limit: int, types: frozenset[str] = frozenset()
+        self,
+        kb: KnowledgeBase,
+        queries: Vectors,
+        limit: int,
+        types: frozenset[str] = frozenset(),
+        *,
+        probed: int = PROBED,
     ) -> Iterator[tuple[Rows, Vectors]]:
         """For each query the rows nearest to it, best first, and their cosines."""
         mask = self.rows.findable(kb, types)
@@ -92,7 +99,7 @@ class VectorIndex:
             if few:
                 rows = self._compared(some, min(limit + _TOGETHER, count), mask, (kb.revision, kb.date, types))
             else:
-                rows = self._listed(some, min(_SLACK * limit, count), mask, count)
+                rows = self._listed(some, min(_SLACK * limit, count), mask, probed)
             yield from self._ordered(some, rows, limit)
 
     def _compared(self, queries: Vectors, limit: int, mask: NDArray[numpy.bool_], state: object) -> Rows:
@@ -102,16 +109,14 @@ class VectorIndex:
             self._matrix = (state, self.vectors(found))
         return found[nearest(queries, self._matrix[1], limit)]
 
-    def _listed(self, queries: Vectors, limit: int, mask: NDArray[numpy.bool_], count: int) -> Rows:
+    def _listed(self, queries: Vectors, limit: int, mask: NDArray[numpy.bool_], probed: int) -> Rows:
         """The nearest of the rows in the mask, as the lists tell; -1 where they tell of no further one."""
         faiss = load_faiss()
         if self._lists is None:
             self._lists = _open_lists(self.folder / LIST_FILE)
-        parameters = faiss.SearchParametersIVF(nprobe=self.probed)
-        if count < len(self):
-            bits = numpy.packbits(mask, bitorder="little")
-            selector = faiss.IDSelectorBitmap(bits)
-            probed = self.probed if count > len(self) / 2 else max(self.probed, PROBED_FILTERED)
+        parameters = faiss.SearchParametersIVF(nprobe=probed)
+        if not mask.all():
+            selector = faiss.IDSelectorBitmap(numpy.packbits(mask, bitorder="little"))
             parameters = faiss.SearchParametersIVF(nprobe=probed, sel=selector)
         _, rows = self._lists.search(numpy.ascontiguousarray(queries), limit, params=parameters)
         found: Rows = rows

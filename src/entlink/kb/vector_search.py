@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from entlink.errors import MissingExtraError
-from entlink.kb.vector_index import cosines, missing_index, nearest
+from entlink.kb.vector_index import PROBED, cosines, missing_index, nearest
 from entlink.kb.vector_store import EntityVectors
 
 try:
@@ -31,10 +31,15 @@ class _Fresh(NamedTuple):
 
 
 class VectorSearch:
-    """Looks through all entities of a knowledge base, as of its date."""
+    """Looks through all entities of a knowledge base, as of its date.
 
-    def __init__(self, kb: KnowledgeBase, dual: DualEncoder, entities: EntityVectors | None = None) -> None:
-        self.kb, self.dual = kb, dual
+    Where there are lists around centres, `probed` of them are searched: more find more, and take longer.
+    """
+
+    def __init__(
+        self, kb: KnowledgeBase, dual: DualEncoder, entities: EntityVectors | None = None, *, probed: int = PROBED
+    ) -> None:
+        self.kb, self.dual, self.probed = kb, dual, probed
         self.entities = EntityVectors(kb, dual) if entities is None else entities
         self._revision = kb.revision
         self._fresh: dict[frozenset[str], _Fresh] = {}
@@ -57,7 +62,8 @@ class VectorSearch:
         fresh = self._fresh_ones(types)
         found: list[list[tuple[int, float]]] = [[] for _ in range(len(vectors))]
         lately = self._among(fresh, queries, limit)
-        for number, (rows, scores) in enumerate(index.search(self.kb, queries, limit, types)):
+        nearby = index.search(self.kb, queries, limit, types, probed=self.probed)
+        for number, (rows, scores) in enumerate(nearby):
             keys = index.rows.keys[rows]
             if lately is not None:
                 keys, scores = numpy.append(keys, lately[0][number]), numpy.append(scores, lately[1][number])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tiny_bert import CONFIG, forward, make_folder, random_weights
 
@@ -95,6 +95,13 @@ def test_a_weight_of_another_shape_is_named():
         backend(weights=weights)
 
 
+def test_a_weight_that_no_whole_number_stands_for_is_named():
+    weights = random_weights()
+    weights["encoder.layer.1.intermediate.dense.weight"][2, 3] = numpy.nan
+    with pytest.raises(InputError, match=r"'encoder\.layer\.1\.intermediate\.dense\.weight' has NaN or infinity"):
+        backend("int8", weights=weights)
+
+
 @pytest.mark.parametrize(
     "change", [{"model_type": "roberta"}, {"hidden_act": "silu"}, {"position_embedding_type": "relative_key"}]
 )
@@ -104,6 +111,7 @@ def test_what_cannot_be_written_is_known_before(change):
 
 
 @given(st.lists(st.lists(st.floats(-100, 100, width=32), min_size=3, max_size=3), min_size=1, max_size=9))
+@example([[0.0, 0.0, 2.802596928649634e-45]])
 def test_a_quantised_matrix_is_within_half_a_step(rows):
     matrix = numpy.array(rows, numpy.float32)
     whole, scales = quantised(matrix, 63, 0)

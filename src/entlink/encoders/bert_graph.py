@@ -56,7 +56,7 @@ def bert_graph(weights: Weights, config: BertConfig, precision: Precision = "fp3
     """The encoder of a BERT as an ONNX file; weights it needs and does not find are told by name."""
     import onnx
 
-    graph = _Graph(_Checked(weights, config), config, precision)
+    graph = _Graph(_Checked(weights, finite=precision == "int8"), config, precision)
     graph.write()
     helper = onnx.helper
     shape = ["batch", "length"]
@@ -76,8 +76,9 @@ def bert_graph(weights: Weights, config: BertConfig, precision: Precision = "fp3
 
 def quantised(matrix: NDArray[Any], limit: int, axis: int) -> tuple[NDArray[numpy.int8], NDArray[numpy.float32]]:
     """A matrix in whole numbers of at most `limit`, with the scale of each channel; `axis` is the one scaled over."""
-    largest = numpy.abs(matrix).max(axis=axis, keepdims=True).astype(numpy.float32)
-    scale = numpy.where(largest > 0, largest / limit, 1).astype(numpy.float32)
+    step = numpy.abs(matrix).max(axis=axis, keepdims=True).astype(numpy.float32) / limit
+    # A channel of zeros, or of numbers too small to divide by, becomes zeros.
+    scale = numpy.where(step > numpy.finfo(numpy.float32).tiny, step, 1).astype(numpy.float32)
     whole = numpy.clip(numpy.rint(matrix / scale), -limit, limit).astype(numpy.int8)
     return whole, scale.reshape(-1)
 
@@ -85,8 +86,8 @@ def quantised(matrix: NDArray[Any], limit: int, axis: int) -> tuple[NDArray[nump
 class _Checked:
     """Weights by their names in a plain BERT, whatever they begin with in the file, and with their shapes checked."""
 
-    def __init__(self, weights: Weights, config: BertConfig) -> None:
-        self._weights, self._config = weights, config
+    def __init__(self, weights: Weights, *, finite: bool) -> None:
+        self._weights, self._finite = weights, finite
         first = "embeddings.word_embeddings.weight"
         self._prefix = next((prefix for prefix in _PREFIXES if prefix + first in weights), "")
 
@@ -103,6 +104,8 @@ class _Checked:
             raise InputError(
                 f"the weight {name!r} has the shape {found.shape}, and its config.json says {shape}. Check the folder"
             )
+        if self._finite and not numpy.isfinite(found).all():  # no whole number stands for NaN
+            raise InputError(f"the weight {name!r} has NaN or infinity in it: it is broken. Fetch the folder again")
         return found
 
 

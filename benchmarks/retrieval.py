@@ -3,8 +3,7 @@
 python benchmarks/retrieval.py [--mentions 2000]
 
 Names, words and vectors on demand, as the linker called zero-shot puts them together. The first pass begins without
-any vector of an entity; the second finds those of the first. Fresh entities: 500 that are added after the vectors
-were indexed, against the same 500 indexed.
+any vector of an entity; the second, by another linker, finds those of the first on disk.
 """
 
 from __future__ import annotations
@@ -22,12 +21,13 @@ import msgspec
 
 import workspace
 from entlink.config import LinkerConfig, read_config
-from entlink.documents import Document, Mention
+from entlink.documents import Document, Mention, Span
 from entlink.evaluation.files import File
 from entlink.interfaces import DualEncoder, Question
 from entlink.linker import Linker, load
 
-MENTIONS = 2_000
+MENTIONS = 100_000  # more than there are
+FIRST = 1_500
 _BATCH = 64
 TEST = workspace.SHARED / "schools_wikipedia" / "mentions_test.jsonl.xz"
 
@@ -48,10 +48,10 @@ def measure(mentions: int = MENTIONS) -> dict[str, float]:
     kb, name = workspace.small_kb()
     questions = list(_questions(mentions))
     count = sum(len(question.mentions) for question in questions)
-    linker = _linker(kb)
-    linker.candidates(Document("warm", "Paris"), [])
+    shutil.rmtree(kb / "vectors", ignore_errors=True)  # of an earlier run
+    _linker(kb).candidates(Document("warm", "Paris"), [Mention(Span(0, 5), "Paris")])
     alone = _encoding(dual, questions)
-    first, second = _retrieving(linker, questions), _retrieving(linker, questions)
+    (coldest, first), (_, second) = _retrieving(_linker(kb), questions), _retrieving(_linker(kb), questions)
     print(f"  {count:,} mentions of Schools Wikipedia, {name}")
     print(f"  encoding the mentions alone    {1e3 * alone / count:8.2f} ms a mention")
     for when, seconds in (("first pass", first), ("second pass", second)):
@@ -59,12 +59,18 @@ def measure(mentions: int = MENTIONS) -> dict[str, float]:
         print(
             f"  fused retrieval, {when:<12}  {1e3 * seconds / count:8.2f} ms a mention   {ratio:.2f} x   target <= 3"
         )
-    return {"encoding_ms": 1e3 * alone / count, "first_ratio": first / alone, "second_ratio": second / alone}
+    cold = coldest / (alone * min(FIRST, count) / count)
+    print(f"  the first {FIRST:,} of the first pass                          {cold:.2f} x")
+    return {
+        "encoding_ms": 1e3 * alone / count,
+        "first_ratio": first / alone,
+        "second_ratio": second / alone,
+        "coldest_ratio": cold,
+    }
 
 
 def _linker(kb: Path) -> Linker:
-    """Without the vectors of an earlier run."""
-    shutil.rmtree(kb / "vectors", ignore_errors=True)
+    """One that has seen no mention yet."""
     linker = load(kb, config=_config(), mentions="given")
     assert linker.pooling is not None
     return linker
@@ -96,11 +102,17 @@ def _encoding(dual: DualEncoder, questions: list[Question]) -> float:
     return perf_counter() - started
 
 
-def _retrieving(linker: Linker, questions: list[Question]) -> float:
+def _retrieving(linker: Linker, questions: list[Question]) -> tuple[float, float]:
+    """Seconds for the first mentions, and for all."""
     started = perf_counter()
+    done, first = 0, 0.0
     for batch in _batches(questions):
         linker.retrieve(batch)
-    return perf_counter() - started
+        done += sum(len(question.mentions) for question in batch)
+        if not first and done >= FIRST:
+            first = (perf_counter() - started) * FIRST / done
+    seconds = perf_counter() - started
+    return first or seconds, seconds
 
 
 def _batches(questions: list[Question]) -> Iterator[list[Question]]:

@@ -6,7 +6,7 @@
 *Unfamiliar* is a knowledge base of titles and texts without any link; its score is over the mentions whose surface
 is not the title. *Familiar* is the same with the links of `mentions_train.jsonl.xz`; its score is over all mentions.
 Fusion and weights are tuned on `mentions_dev.jsonl.xz`; the figures are of the split that is asked for. Beside them
-stand two baselines counted in the same run: the nearest title by Levenshtein distance, and the nearest by the encoder.
+stand two baselines counted in the same run: the nearest title by Levenshtein distance, and by the encoder.
 NIL counts as an error.
 """
 
@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from schools_prior import read
 
 import entlink
 from entlink.config import LinkerConfig, read_config
@@ -32,7 +33,6 @@ from entlink.evaluation.files import File
 from entlink.interfaces import Question, Shortlist
 from entlink.linker import Linker, load
 from entlink.tuning.tune import TuneOptions, tune
-from schools_prior import read
 
 ENCODER = "minilm"
 _BATCH = 64

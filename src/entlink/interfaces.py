@@ -187,6 +187,14 @@ class Explainer(Protocol):
 
 
 @runtime_checkable
+class Fitted(Protocol):
+    """A NIL policy that was fitted to the scores of one ranker."""
+
+    def runs_with(self, ranker: str) -> None:
+        """The name of the ranker whose candidates it is going to see."""
+
+
+@runtime_checkable
 class Follower(Protocol):
     """A stage that keeps something derived from the knowledge base and must be told when that changed."""
 

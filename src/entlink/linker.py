@@ -12,7 +12,18 @@ import msgspec
 from entlink.config import LinkerConfig, config_beside, make_retrievers, make_stage, read_config
 from entlink.documents import Candidate, Document, Link, Mention, Span
 from entlink.errors import ConfigError, InputError
-from entlink.interfaces import Detector, Follower, Fusion, NilPolicy, Question, Ranker, Retriever, Shortlist, Typed
+from entlink.interfaces import (
+    Detector,
+    Fitted,
+    Follower,
+    Fusion,
+    NilPolicy,
+    Question,
+    Ranker,
+    Retriever,
+    Shortlist,
+    Typed,
+)
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.pooling import Lists, Pooling, in_turn
 from entlink.spans import check_mentions
@@ -190,12 +201,15 @@ def load(
         config = read_config(config) if config is not None else config_beside(path)
     kb = KnowledgeBase.open(path, date=as_of, weights=config.kb.weights, normalisation=config.kb.normalisation)
     try:
+        nil = make_stage("nil", config.nil, kb)
+        if isinstance(nil, Fitted):
+            nil.runs_with(config.ranker["name"])
         return Linker(
             kb,
             make_stage("detector", {"name": mentions} if mentions else config.detector, kb),
             make_retrievers(config.retriever, kb),
             make_stage("ranker", config.ranker, kb),
-            make_stage("nil", config.nil, kb),
+            nil,
             types=tuple(types) or config.types,
             fusion=None if config.fusion is None else make_stage("fusion", config.fusion, kb),
             pool=config.pool,

@@ -63,7 +63,7 @@ EXIT_CODES: dict[int, str] = {
     3: "an input, record or argument is wrong",
     4: "the knowledge base: missing, damaged, of another version, or no such entity",
     5: "another process is writing to the knowledge base",
-    6: "an optional part is not installed",
+    6: "an optional part is not installed, or a model is not here",
     130: "interrupted",
     141: "whoever read the output stopped reading",
 }

@@ -74,8 +74,8 @@ def test_the_configuration_shows_every_setting_with_its_default(tmp_path):
     path.write_text(block.text, encoding="utf8")
     default = LinkerConfig()
     config = read_config(path)
-    assert set(shown) == set(LinkerConfig.__struct_fields__)
-    for name in ("types", "min_score", "batch_size", "kb"):
+    assert {*shown, "fusion"} == set(LinkerConfig.__struct_fields__)  # of which there is none by default
+    for name in ("types", "min_score", "batch_size", "pool", "kb"):
         assert getattr(config, name) == getattr(default, name)
     assert shown["kb"] == msgspec.to_builtins(default.kb)
     assert [stage["name"] for stage in config.retriever] == [stage["name"] for stage in default.retriever]

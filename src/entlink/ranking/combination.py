@@ -17,18 +17,18 @@ from entlink.ranking.spelling import are_initials, likeness
 if TYPE_CHECKING:
     from entlink.ranking.coherence import Coherence
 
-# Fitted on the development mentions of Schools Wikipedia (`reproductions/schools_unfamiliar.py`) and rounded.
+# Fitted on the development mentions of Schools Wikipedia, with links and without, and rounded.
 DEFAULT_WEIGHTS: Mapping[str, float] = {
-    "alias": 4.0,
+    "alias": 2.5,
     "dense": 12.0,
-    "bm25": 3.0,
-    "count": 0.8,
-    "spelling": 2.0,
-    "initials": 1.0,
-    "popularity": 0.4,
-    "coherence": 1.0,
+    "bm25": 2.5,
+    "count": 0.5,
+    "spelling": 1.5,
+    "initials": 3.0,
+    "popularity": 0.25,
+    "coherence": 3.0,
 }
-_BIAS = 8.0
+_BIAS = 11.0
 
 
 class CombinationRanker:

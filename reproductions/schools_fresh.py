@@ -1,0 +1,86 @@
+"""Entities added after the indexes were made, against the same entities indexed: R@10 of the fused retrieval.
+
+    entlink models pull minilm
+    python reproductions/schools_fresh.py ../shared/data/schools_wikipedia
+
+Schools Wikipedia without links. 500 entities, drawn by a seed from those that the test mentions name, are left out of
+the knowledge base and its indexes over words and vectors, and then added one by one. The mentions are all those of
+`mentions_test.jsonl.xz` that mean one of the 500, spans given.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from random import Random
+
+from schools_unfamiliar import ENCODER, figures, outcomes, write_articles
+
+import entlink
+from entlink.documents import Document, Entity
+from entlink.encoders.dual import load_dual
+from entlink.engine.local import ignore_progress
+from entlink.evaluation.files import File
+from entlink.kb.edits import add
+from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.kb.vector_writer import build_vectors
+from entlink.kb.word_writer import ensure_words
+from entlink.linker import load
+
+FRESH = 500
+
+
+def make(articles: Path, kb: Path) -> Path:
+    entlink.build([articles], kb, entlink.BuildOptions(format="articles", descriptions="full"))
+    ensure_words(kb)
+    build_vectors(kb, load_dual(ENCODER), ignore_progress)
+    return kb
+
+
+def without(articles: Path, out: Path, left_out: set[str]) -> Path:
+    """The articles less those of some entities."""
+    with articles.open(encoding="utf8") as rows, out.open("w", encoding="utf8") as kept:
+        kept.writelines(row for row in rows if json.loads(row)["id"] not in left_out)
+    return out
+
+
+def entities(kb: Path, ids: set[str]) -> list[Entity]:
+    with KnowledgeBase.open(kb) as opened:
+        return [entity for entity in opened if entity.id in ids]
+
+
+def recall(kb: Path, documents: Iterable[Document], fresh: set[str]) -> dict[str, dict[str, float]]:
+    """Of the mentions of the fresh entities; the documents are read whole, for what stands around."""
+    linker = load(kb, config="zero-shot", mentions="given")
+    found = [one for one in outcomes(linker, documents) if one.right in fresh]
+    return {
+        part: {name: value for name, value in told.items() if name in ("mentions", "R@10 fused")}
+        for part, told in figures(found).items()
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    every = list(File(arguments.data / "mentions_test.jsonl.xz", "gold"))
+    named = sorted({gold.entities[0] for document in every for gold in document.gold})
+    fresh = set(Random(arguments.seed).sample(named, FRESH))
+    documents = [one for one in every if any(gold.entities[0] in fresh for gold in one.gold)]
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        write_articles(arguments.data, folder / "all.jsonl", links=False)
+        indexed = make(folder / "all.jsonl", folder / "indexed.kb")
+        added = make(without(folder / "all.jsonl", folder / "some.jsonl", fresh), folder / "added.kb")
+        add(added, entities(indexed, fresh))
+        told = {"indexed": recall(indexed, documents, fresh), "added": recall(added, documents, fresh)}
+    sys.stdout.write(json.dumps({"fresh": FRESH, "seed": arguments.seed, **told}, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

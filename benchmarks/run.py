@@ -1,6 +1,7 @@
 """All benchmarks, each as a ratio to a floor or a peer measured in the same run.
 
 python benchmarks/run.py            on the small knowledge base
+python benchmarks/run.py --vectors  also encode its 196,052 entities (some twenty minutes) and search them by vectors
 python benchmarks/run.py --large    also on one of 7 million entities (the build takes some twenty minutes)
 """
 
@@ -13,7 +14,10 @@ import sys
 from pathlib import Path
 
 import dumps
+import encoding
+import retrieval
 import scoring
+import words
 import workspace
 from entlink.version import __version__
 from processes import quickest, run
@@ -96,6 +100,9 @@ def large(small: Path, texts: workspace.Texts) -> dict[str, dict[str, float]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--large", action="store_true", help="also build and measure the large knowledge base")
+    parser.add_argument(
+        "--vectors", action="store_true", help="also encode the small knowledge base whole, and search it"
+    )
     parser.add_argument("--megabytes", type=float, default=24.0, help="how much text to link")
     arguments = parser.parse_args()
     workspace.FOLDER.mkdir(parents=True, exist_ok=True)
@@ -112,8 +119,19 @@ def main() -> None:
     results["adding"] = adding(small)
     print("\nScoring")
     results["scoring"] = scoring.measure()
+    print("\nEncoding")
+    results["encoding"] = encoding.measure()
+    print("\nSearch by words")
+    results["words"] = words.measure()
+    print("\nFused retrieval")
+    results["retrieval"] = retrieval.measure()
     print("\nReading a wiki's dump")
     results["dumps"] = dumps.measure()
+    if arguments.vectors:
+        import vectors
+
+        print("\nSearch by vectors")
+        vectors.main()
     if arguments.large:
         results["large"] = large(small, texts)
     (workspace.FOLDER / "results.json").write_text(json.dumps(results, indent=2) + "\n", encoding="utf8")

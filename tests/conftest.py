@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,6 +9,28 @@ import pytest
 
 from entlink.kb.knowledge_base import KnowledgeBase
 from knowledge_bases import SHARED_DATA, WORLD, make_kb
+
+MODELS = "ENTLINK_MODELS"
+_OWN_MODELS = os.environ.get(MODELS)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_models(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No test depends on which models are on the machine, nor changes them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(MODELS, str(tmp_path_factory.mktemp("models")))
+        yield
+
+
+@pytest.fixture(scope="module")
+def machine_models() -> Iterator[None]:
+    """The models of the machine, for a test that skips without them."""
+    with pytest.MonkeyPatch.context() as patch:
+        if _OWN_MODELS is None:
+            patch.delenv(MODELS)
+        else:
+            patch.setenv(MODELS, _OWN_MODELS)
+        yield
 
 
 @pytest.fixture(scope="session")

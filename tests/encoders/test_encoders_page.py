@@ -17,7 +17,7 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOT
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=range(len(BLOCKS)))
-def test_the_python_of_the_page_runs(block, tmp_path, monkeypatch):
+def test_the_python_of_the_page_runs(block, tmp_path, monkeypatch, machine_models):
     if '"minilm"' in block and not is_installed("minilm"):
         pytest.skip("minilm is not in the store: entlink models pull minilm")
     monkeypatch.chdir(tmp_path)

@@ -11,7 +11,7 @@ from entlink.encoders.model_store import is_installed, models_folder
 
 
 @pytest.fixture(scope="module")
-def minilm():
+def minilm(machine_models):
     if not is_installed("minilm"):
         pytest.skip(f"minilm is not in {models_folder()}: entlink models pull minilm")
     return load_encoder("minilm")

@@ -52,7 +52,7 @@ class DenseRetriever:
         description: float = DESCRIPTION,
         context: float = CONTEXT,
         search: Search = "auto",
-        demand: int = 12,
+        demand: int = 8,
         probed: int = PROBED,
     ) -> None:
         for setting, value in (("limit", limit), ("demand", demand), ("probed", probed)):

@@ -29,16 +29,20 @@ def random_lists(seed: int, mentions: int = 40) -> tuple[list[list[Candidate]], 
 
 
 @settings(max_examples=15, deadline=None)
-@given(st.integers(0, 10_000), st.sampled_from([1e-3, 1e-1]))
-def test_the_weights_are_those_that_a_general_minimiser_finds(seed, pull):
-    table = evidence_table(*random_lists(seed), FEATURES)
+@given(st.integers(0, 10_000), st.sampled_from([1e-3, 1e-1]), st.booleans())
+def test_the_weights_are_those_that_a_general_minimiser_finds(seed, pull, several):
+    lists, right = random_lists(seed)
+    if several:
+        right = [entities | {"e0"} for entities in right]
+    table = evidence_table(lists, right, FEATURES)
     start = numpy.array([0.5, 0.5, 0.5])
     spread = table.values[table.present].std(0) ** 2
 
     def loss(weights):
         scores = numpy.where(table.present, table.values.astype(float) @ weights, -numpy.inf)
         shifted = scores - scores.max(1, keepdims=True)
-        chosen = shifted[numpy.arange(len(scores)), table.right] - numpy.log(numpy.exp(shifted).sum(1))
+        powers = numpy.exp(shifted)
+        chosen = numpy.log((powers * table.right).sum(1)) - numpy.log(powers.sum(1))
         return -chosen.mean() + pull * (spread * (weights - start) ** 2).sum()
 
     expected = minimize(loss, start, method="BFGS", options={"gtol": 1e-8}).x
@@ -94,3 +98,17 @@ def test_ranks_are_those_of_counting(rows):
 
 def test_recall_at_k():
     assert recall_at(numpy.array([0, 3, 9, 10, 40]), 10) == 0.6
+
+
+def test_what_is_in_no_list_is_not_found_at_a_k_larger_than_every_list():
+    lists = [[Candidate("x", 0.0, {"a": 1.0})], [Candidate("y", 0.0, {"a": 1.0})]]
+    table = evidence_table(lists, [frozenset({"x"}), frozenset({"z"})], ("a",))
+    assert recall_at(table.ranks([1.0]), 10) == 0.5
+
+
+def test_of_several_right_entities_the_best_counts_and_none_stands_in_its_way():
+    lists = [[Candidate("x", 0.0, {"a": 0.1}), Candidate("y", 0.0, {"a": 1.0}), Candidate("z", 0.0, {"a": 0.5})]]
+    table = evidence_table(lists, [frozenset({"x", "y"})], ("a",))
+    assert table.ranks([1.0]).tolist() == [0]
+    assert table.ranks([-1.0]).tolist() == [0]
+    assert table.ranks([0.0]).tolist() == [1], "one that is wrong ties"

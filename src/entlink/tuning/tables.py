@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
-_ABSENT = -1
+_NOWHERE = 2**62  # the rank of what is in no list: no K is as large
 
 
 class Asked(NamedTuple):
@@ -50,31 +50,30 @@ def questions_of(mentions: Sequence[Asked]) -> list[Question]:
 
 
 class EvidenceTable(NamedTuple):
-    """Evidence of mentions × candidates × features, padded; `right` is the place of a right one, -1 where none is."""
+    """Evidence of mentions × candidates × features, padded; `right` tells which candidates are: several may be."""
 
     features: tuple[str, ...]
     values: NDArray[numpy.float32]
     present: NDArray[numpy.bool_]
-    right: NDArray[numpy.int64]
+    right: NDArray[numpy.bool_]
 
     @property
     def reached(self) -> NDArray[numpy.bool_]:
         """The mentions with a right candidate."""
-        found: NDArray[numpy.bool_] = self.right != _ABSENT
+        found: NDArray[Any] = self.right.sum(1) > 0
         return found
 
     def ranks(self, weights: Sequence[float]) -> NDArray[Any]:
-        """At which place, from 0, the right candidate of each mention comes; beyond all where there is none.
+        """At which place, from 0, the best right candidate of each mention comes; beyond any K where there is none.
 
-        Candidates that tie with the right one count before it: a tie is no merit.
+        Wrong candidates that tie with it count before it: a tie is no merit.
         """
         import numpy
 
         scores = self.scores(weights)
-        mentions = numpy.arange(len(scores))
-        own = numpy.where(self.reached, scores[mentions, self.right], -numpy.inf)
-        before = (scores >= own[:, None]).sum(1) - 1
-        ranks: NDArray[Any] = numpy.where(self.reached, before, scores.shape[1] + 1)
+        own = numpy.where(self.right, scores, -numpy.inf).max(1)
+        before = ((scores >= own[:, None]) & ~self.right).sum(1)
+        ranks: NDArray[Any] = numpy.where(self.reached, before, _NOWHERE)
         return ranks
 
     def scores(self, weights: Sequence[float]) -> NDArray[Any]:
@@ -95,14 +94,13 @@ def evidence_table(
     widest = max(1, max(map(len, lists)))
     values = numpy.zeros((len(lists), widest, len(features)), numpy.float32)
     present = numpy.zeros((len(lists), widest), numpy.bool_)
-    places = numpy.full(len(lists), _ABSENT, numpy.int64)
+    is_right = numpy.zeros((len(lists), widest), numpy.bool_)
     for number, (candidates, entities) in enumerate(zip(lists, right, strict=True)):
         for place, one in enumerate(candidates):
             values[number, place] = [one.evidence.get(feature, 0.0) for feature in features]
             present[number, place] = True
-            if one.entity in entities and places[number] == _ABSENT:
-                places[number] = place
-    return EvidenceTable(tuple(features), values, present, places)
+            is_right[number, place] = one.entity in entities
+    return EvidenceTable(tuple(features), values, present, is_right)
 
 
 def recall_at(ranks: NDArray[Any], k: int) -> float:

@@ -21,6 +21,7 @@ def fit_weights(
 ) -> list[float]:
     """The weights most likely to have chosen the right candidates (a softmax over each list), by Newton's method.
 
+    Of a list with several right ones, any may be chosen: their chances add up.
     `pull` draws them towards `start`, in units of each feature's spread: with little data they stay near it.
     `fixed` ones stay as they are.
     """
@@ -56,12 +57,13 @@ def fit_weights(
 def _derivatives(
     values: NDArray[Any], present: NDArray[Any], right: NDArray[Any], weights: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Gradient and Hessian of the mean loss."""
+    """Gradient and Hessian of the mean loss; where several are right, a bound on the Hessian instead."""
     import numpy
 
     chances = _chances(values, present, weights)
+    chosen = _chances(values, right, weights)  # if it is one of the right ones
     expected = numpy.einsum("mc,mcf->mf", chances, values)
-    gradient = (expected - values[numpy.arange(len(values)), right]).mean(0)
+    gradient = (expected - numpy.einsum("mc,mcf->mf", chosen, values)).mean(0)
     centred = (values - expected[:, None]) * numpy.sqrt(chances)[..., None]
     flat = centred.reshape(-1, centred.shape[-1])
     return gradient, flat.T @ flat / len(values)
@@ -82,7 +84,7 @@ def _shortened(
 def _loss(values: NDArray[Any], present: NDArray[Any], right: NDArray[Any], weights: NDArray[Any]) -> float:
     import numpy
 
-    chances = _chances(values, present, weights)[numpy.arange(len(values)), right]
+    chances = (_chances(values, present, weights) * right).sum(1)
     return float(-numpy.log(numpy.maximum(chances, 1e-300)).mean())
 
 

@@ -66,8 +66,25 @@ def test_the_shown_links_of_the_chat_are_those_found(project, capsys):
     assert main(["link", "shop.kb", "samples/chat.txt", "--json"]) == 0
     row = msgspec.json.decode(capsys.readouterr().out)
     found = [f"  {one['text']} → {one['title']} ({one['entity']}) {one['score']:.2f}" for one in row["links"]]
-    (view,) = [block for block in blocks(README, "text") if "→" in block.text]
+    view, _ = (block for block in blocks(README, "text") if "→" in block.text)
     assert [line for line in view.text.splitlines() if "→" in line] == found
+
+
+def test_the_shown_links_by_context_are_those_found(project, capsys, machine_models):
+    pytest.importorskip("onnxruntime")
+    from entlink.encoders.model_store import is_installed
+
+    if not is_installed("minilm"):
+        pytest.skip("minilm is not in the store: entlink models pull minilm")
+    assert main(["kb", "build", "samples/products.csv", "-o", "shop.kb", "--quiet"]) == 0
+    capsys.readouterr()
+    assert main(["link", "shop.kb", "samples/chat.txt", "--json", "--config", "zero-shot"]) == 0
+    row = msgspec.json.decode(capsys.readouterr().out)
+    found = [f"  {one['text']} → {one['title']} ({one['entity']})" for one in row["links"]]
+    _, view = (block for block in blocks(README, "text") if "→" in block.text)
+    shown = [line for line in view.text.splitlines() if "→" in line]
+    assert len(shown) == 3
+    assert set(shown) <= set(found)
 
 
 def test_the_python_runs(project, capsys):

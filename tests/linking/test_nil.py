@@ -53,6 +53,13 @@ def test_types_have_thresholds_of_their_own(world):
     )
 
 
+def test_what_a_rule_has_pinned_is_linked_whatever_it_scores():
+    mention = Mention(Span(0, 3), "Sol")
+    pinned = Candidate("sun", 0.01, {"pinned": 1.0})
+    (link,) = ThresholdNil(0.5).decide([Shortlist(Document("d", "Sol"), mention, [pinned])])
+    assert (link.entity, link.score) == ("sun", 0.01)
+
+
 def test_thresholds_of_types_need_a_knowledge_base():
     with pytest.raises(ConfigError, match="need the knowledge base"):
         ThresholdNil(0.3, types={"city": 0.1})

@@ -11,9 +11,7 @@ from entlink.interfaces import Shortlist
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.nil.by_type import NO_TYPES, Limit, Share, limit_for, nil_type
 from entlink.nil.measures import measure
-from entlink.nil.threshold import ThresholdNil
-
-_PINNED = "pinned"  # evidence of a rule: whatever else is known, the user has decided
+from entlink.nil.threshold import PINNED, ThresholdNil
 
 
 class CalibratedNil:
@@ -21,8 +19,8 @@ class CalibratedNil:
 
     No weight is below 0, so more evidence never makes a link less likely. `types` has thresholds of some types. The
     fit holds for a ranker and for evidence: `always` is what every best candidate had, `sometimes` what else there
-    was. Where other evidence comes, or nothing was fitted, the ranker's score is held against the default of the
-    threshold policy, and no link is marked as calibrated.
+    was. Where a mention's candidates have other evidence, or nothing was fitted, the ranker's score is held against
+    the default of the threshold policy, and the link is not marked as calibrated.
     """
 
     def __init__(
@@ -45,7 +43,7 @@ class CalibratedNil:
                 )
         self.kb, self.weights, self.bias = kb, dict(weights), bias
         self.threshold, self.types, self.ranker = threshold, types, ranker
-        self.always, self.known = frozenset(always), frozenset((*always, *sometimes, _PINNED))
+        self.always, self.known = frozenset(always), frozenset((*always, *sometimes, PINNED))
         self._uncalibrated = ThresholdNil(types=NO_TYPES)
         self._other_ranker = ""
         self._warned = False
@@ -55,18 +53,24 @@ class CalibratedNil:
         self._other_ranker = ranker if self.ranker and ranker != self.ranker else ""
 
     def decide(self, shortlists: Sequence[Shortlist]) -> list[Link]:
-        strange = self._strange(shortlists)
-        if strange:
-            self._warn(strange)
-            return self._uncalibrated.decide(shortlists)
-        return [self._decided(mention, tuple(candidates)) for _, mention, candidates in shortlists]
+        """Each mention by itself: what is decided of one does not depend on which others are asked about with it."""
+        unfit = self._unfit()
+        links = []
+        for shortlist in shortlists:
+            strange = unfit or self._strange(shortlist.candidates)
+            if strange:
+                self._warn(strange)
+                links += self._uncalibrated.decide([shortlist])
+            else:
+                links.append(self._decided(shortlist.mention, tuple(shortlist.candidates)))
+        return links
 
     def _decided(self, mention: Mention, candidates: tuple[Candidate, ...]) -> Link:
         if not candidates:
             return Link(mention, None, 1.0, True, mention.type)
         best = candidates[0]
         probability = self.probability(candidates)
-        if best.evidence.get(_PINNED) or probability >= self.limit(best).threshold:
+        if best.evidence.get(PINNED) or probability >= self.limit(best).threshold:
             return Link(mention, best.entity, probability, True, None, best.title, candidates)
         type = nil_type(self.kb, mention, candidates)
         return Link(mention, None, 1.0 - probability, True, type, None, candidates)
@@ -75,7 +79,7 @@ class CalibratedNil:
         """P(the first of the candidates is right); 0 where there are none, 1 where a rule says so."""
         if not candidates:
             return 0.0
-        if candidates[0].evidence.get(_PINNED):
+        if candidates[0].evidence.get(PINNED):
             return 1.0
         return logistic(self.bias + sum(weight * measure(name, candidates) for name, weight in self.weights.items()))
 
@@ -95,20 +99,21 @@ class CalibratedNil:
 
     # Whether the fit holds
 
-    def _strange(self, shortlists: Sequence[Shortlist]) -> str:
-        """What is not as it was when the probabilities were fitted; nothing where all is."""
+    def _unfit(self) -> str:
+        """Why nothing that this linker finds is calibrated; nothing where it may be."""
         if not self.weights:
             return "probabilities were never fitted"
         if self._other_ranker:
             return f"the ranker is {self._other_ranker!r}, probabilities were fitted to {self.ranker!r}"
-        seen: set[str] = set()
-        for _, _, candidates in shortlists:
-            for one in candidates:
-                seen.update(one.evidence)
-        missing = sorted(self.always - seen) if seen else []
+        return ""
+
+    def _strange(self, candidates: Sequence[Candidate]) -> str:
+        """What evidence is not as it was when the probabilities were fitted; nothing where all is."""
+        seen = {name for one in candidates for name in one.evidence}
+        missing = sorted(self.always - seen) if candidates else []
         if missing:
             return f"no candidate has evidence of {', '.join(missing)}, which probabilities were fitted to"
-        new = sorted(seen - self.known) if self.known - {_PINNED} else []
+        new = sorted(seen - self.known) if self.known - {PINNED} else []
         return f"there is evidence of {', '.join(new)}, which probabilities were not fitted to" if new else ""
 
     def _warn(self, strange: str) -> None:

@@ -11,11 +11,13 @@ from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.nil.by_type import NO_TYPES, Limit, Share, limit_for
 
 THRESHOLD = 0.05
+PINNED = "pinned"  # evidence of a rule: whatever else is known, the user has decided
 
 
 class ThresholdNil:
     """NIL when there is no candidate, or the best one scores below `threshold`; typed as the mention is.
 
+    What a rule has pinned is linked whatever it scores.
     `types` has thresholds for entities of some types, the lowest of which holds; it needs a knowledge base to look
     types up in. Scores are as the ranker gives them: no probabilities.
     """
@@ -40,7 +42,7 @@ class ThresholdNil:
             if self.types and best is not None:
                 threshold = self.limit(best).threshold
             # By position: naming the fields would cost a third more, and this runs for every mention.
-            if best is not None and best.score >= threshold:
+            if best is not None and (best.score >= threshold or best.evidence.get(PINNED)):
                 links.append(Link(mention, best.entity, best.score, False, None, best.title, shown))
             else:
                 score = 1.0 - best.score if best else 1.0

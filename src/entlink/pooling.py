@@ -50,14 +50,19 @@ class Pooling:
         pools: list[dict[str, Candidate]] = [{} for _ in mentions]
         for name, retriever in self.retrievers.items():
             found = (candidates for lists in retriever.retrieve(questions) for candidates in lists)
+            others = self._others(name)
             for pool, candidates in zip(pools, found, strict=True):
-                _take_in(pool, name, candidates)
+                _take_in(pool, name, candidates, others)
         self._put_in_order(pools)
         shortlists = [Shortlist(*place, list(pool.values())) for place, pool in zip(mentions, pools, strict=True)]
         for name, retriever in self.retrievers.items():
             if isinstance(retriever, Rescorer):
-                _score(shortlists, name, retriever)
+                _score(shortlists, name, retriever, self._others(name))
         return shortlists
+
+    def _others(self, name: str) -> frozenset[str]:
+        """The names of the other retrievers: evidence under these is theirs to give."""
+        return frozenset(self.retrievers) - {name}
 
     def _put_in_order(self, pools: list[dict[str, Candidate]]) -> None:
         for pool, fused in zip(pools, self.fusion.fuse([list(pool.values()) for pool in pools]), strict=True):
@@ -68,17 +73,21 @@ class Pooling:
             pool.update((entity, found[entity]) for entity in order)
 
 
-def _take_in(pool: dict[str, Candidate], name: str, candidates: Sequence[Candidate]) -> None:
+def _take_in(pool: dict[str, Candidate], name: str, candidates: Sequence[Candidate], others: frozenset[str]) -> None:
     for candidate in candidates:
         before = pool.get(candidate.entity)
         evidence = {**candidate.evidence, name: candidate.score}
+        if not others.isdisjoint(
+            evidence
+        ):  # of two retrievers of a kind, the second calls its score as the first does
+            evidence = {own: value for own, value in evidence.items() if own not in others}
         if before is not None:
             evidence = {**evidence, **before.evidence}
         title = candidate.title if before is None else before.title or candidate.title
         pool[candidate.entity] = Candidate(candidate.entity, 0.0, evidence, title)
 
 
-def _score(shortlists: list[Shortlist], name: str, retriever: Rescorer) -> None:
+def _score(shortlists: list[Shortlist], name: str, retriever: Rescorer, others: frozenset[str]) -> None:
     """Evidence of the retriever for what others found: one call for all mentions."""
     unknown = [[one for one in shortlist.candidates if name not in one.evidence] for shortlist in shortlists]
     asked = [at for at, candidates in enumerate(unknown) if candidates]
@@ -86,7 +95,7 @@ def _score(shortlists: list[Shortlist], name: str, retriever: Rescorer) -> None:
     for at, told in zip(asked, _testimony(retriever, questions), strict=True):
         document, mention, candidates = shortlists[at]
         pool = {one.entity: one for one in candidates}
-        _take_in(pool, name, told)
+        _take_in(pool, name, told, others)
         shortlists[at] = Shortlist(document, mention, list(pool.values()))
 
 

@@ -131,3 +131,16 @@ def test_a_fusion_wants_names(world):
 def test_what_is_not_a_fusion_is_told(world):
     with pytest.raises(ConfigError, match="not a fusion"):
         linker(world, fusion=object())
+
+
+def test_of_two_retrievers_of_a_kind_each_scores_for_itself():
+    """Both write their score under the name of their kind, "own", which the first is called by."""
+    first = Scoring({"Mercury": {"planet": 0.9}}, {"metal": 0.2})
+    second = Scoring({"Mercury": {"metal": 0.8}}, {"planet": 0.3})
+    pooling = Pooling({"own": first, "own-2": second}, WeightedFusion({"own": 1.0, "own-2": 1.0}))
+    mention = Mention(Span(0, 7), "Mercury")
+    (pool,) = pooling.pools([Question(Document("d", "Mercury"), [mention])])
+    assert {one.entity: dict(one.evidence) for one in pool.candidates} == {
+        "planet": {"own": 0.9, "own-2": 0.3},
+        "metal": {"own": 0.2, "own-2": 0.8},
+    }

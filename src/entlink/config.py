@@ -17,7 +17,8 @@ case = false
 
 from __future__ import annotations
 
-from collections.abc import Container
+import re
+from collections.abc import Container, Iterable
 from itertools import chain, count
 from pathlib import Path
 from typing import Annotated, Any
@@ -28,11 +29,12 @@ from msgspec import field
 from entlink.errors import ConfigError, EntlinkError, MissingExtraError, MissingModelError
 from entlink.kb.aliases import PriorWeights
 from entlink.kb.tiers import Normalisation
-from entlink.registry import BUILT_IN, NEEDS_NO_KB, did_you_mean, find
+from entlink.registry import BUILT_IN, NEEDS_NO_KB, did_you_mean, find, names
 
 Stage = dict[str, Any]
 LINKER_FILE = "linker.toml"
 PRESETS = ("lexical", "zero-shot")
+_NUMBER = re.compile(r"-\d+$")  # of the second retriever of a name and those after it
 _IN_THE_BOX = Path(__file__).parent / "presets"
 
 
@@ -94,9 +96,9 @@ def make_retrievers(stages: list[Stage], kb: object) -> dict[str, Any]:
     """The retrievers by name; one whose model or extra is missing is left out with a warning, if others are left."""
     made: dict[str, Any] = {}
     missing: list[EntlinkError] = []
-    for stage in stages:
+    for name, stage in zip(retriever_names(stages), stages, strict=True):
         try:
-            made[free_name(str(stage.get("name")), made)] = make_stage("retriever", stage, kb)
+            made[name] = make_stage("retriever", stage, kb)
         except (MissingModelError, MissingExtraError) as problem:
             missing.append(problem)
     if missing and not made:
@@ -106,6 +108,28 @@ def make_retrievers(stages: list[Stage], kb: object) -> dict[str, Any]:
 
         logging.getLogger(__name__).warning("linking goes on with %s only: %s", ", ".join(made), reason)
     return made
+
+
+def retriever_names(stages: Iterable[Stage]) -> list[str]:
+    """What a fusion calls each retriever, whether or not its model is there."""
+    given: list[str] = []
+    for stage in stages:
+        given.append(free_name(str(stage.get("name")), given))
+    return given
+
+
+def make_fusion(config: LinkerConfig, kb: object) -> Any:
+    """The fusion, if there is one; a retriever that it speaks of and that cannot be is told."""
+    if config.fusion is None:
+        return None
+    fusion = make_stage("fusion", config.fusion, kb)
+    known = retriever_names(config.retriever)
+    for name in getattr(fusion, "names", ()):
+        if name not in known and _NUMBER.sub("", name) not in names("retriever"):
+            raise ConfigError(
+                f"[fusion] {config.fusion['name']}: there is no retriever {name!r} to fuse{did_you_mean(name, known)}"
+            )
+    return fusion
 
 
 def free_name(name: str, taken: Container[str]) -> str:

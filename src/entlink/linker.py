@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from entlink.config import LinkerConfig, config_beside, make_retrievers, make_stage, read_config
+from entlink.config import LinkerConfig, config_beside, make_fusion, make_retrievers, make_stage, read_config
 from entlink.documents import Candidate, Document, Link, Mention, Span
 from entlink.errors import ConfigError, InputError
 from entlink.interfaces import (
@@ -211,7 +211,7 @@ def load(
             make_stage("ranker", config.ranker, kb),
             nil,
             types=tuple(types) or config.types,
-            fusion=None if config.fusion is None else make_stage("fusion", config.fusion, kb),
+            fusion=make_fusion(config, kb),
             pool=config.pool,
             min_score=config.min_score if min_score is None else min_score,
             batch_size=config.batch_size,

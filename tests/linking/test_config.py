@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from entlink.config import KnowledgeBaseConfig, LinkerConfig, make_stage, read_config
+from entlink.config import KnowledgeBaseConfig, LinkerConfig, make_retrievers, make_stage, read_config
+from entlink.encoders import train_static
 from entlink.errors import ConfigError
 from entlink.kb.aliases import PriorWeights
 from entlink.kb.tiers import Normalisation
+from entlink.linker import load
 from entlink.mentions.dictionary import DictionaryDetector
 from entlink.nil import ThresholdNil
 
@@ -107,3 +109,21 @@ def test_settings_are_not_changed_by_making_a_stage(world):
     settings = {"name": "alias", "limit": 2}
     make_stage("retriever", settings, world)
     assert settings == {"name": "alias", "limit": 2}
+
+
+def test_a_fusion_that_speaks_of_no_retriever_is_told(world_folder):
+    config = LinkerConfig(fusion={"name": "weights", "weights": {"alais": 1.0}})
+    with pytest.raises(
+        ConfigError, match=r"\[fusion\] weights: there is no retriever 'alais' .*did you mean 'alias'"
+    ):
+        load(world_folder, config=config)
+    config = LinkerConfig(fusion={"name": "quotas", "shares": {"alias": 1.0, "dense": 1.0, "alias-2": 0.5}})
+    load(world_folder, config=config).kb.close()  # one that is left out is none that cannot be
+
+
+def test_a_retriever_keeps_its_name_where_the_one_before_it_is_missing(world, monkeypatch, tmp_path):
+    monkeypatch.setenv("ENTLINK_MODELS", str(tmp_path))
+    words = tmp_path / "words"
+    train_static(["the sun and the moon and the stars"] * 5, words)
+    stages = [{"name": "dense", "encoder": "not-there"}, {"name": "dense", "encoder": str(words)}]
+    assert list(make_retrievers(stages, world)) == ["dense-2"]

@@ -84,3 +84,10 @@ class TestQuotas:
         assert len(kept) == min(keep, sum(bool(one) for one in evidence))
         assert len({one.entity for one in kept}) == len(kept)
         assert [one.score for one in kept] == sorted((one.score for one in kept), reverse=True)
+
+
+def test_a_retriever_without_a_share_fills_no_slot():
+    pool = [Candidate("a", 0.0, {"names": 0.5}), Candidate("b", 0.0, {"words": 0.9})]
+    (kept,) = QuotaFusion({"names": 1.0, "words": 0.0}, keep=2).fuse([pool])
+    assert kept == QuotaFusion({"names": 1.0}, keep=2).fuse([pool])[0]
+    assert [one.entity for one in kept] == ["a"]

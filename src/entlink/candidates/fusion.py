@@ -21,6 +21,7 @@ class WeightedFusion:
 
     def __init__(self, weights: Mapping[str, Share], *, keep: Many = 10) -> None:
         self.weights, self.keep = _checked("weights", weights), keep
+        self.names = tuple(self.weights)  # the retrievers it speaks of
 
     def fuse(self, pools: Sequence[Sequence[Candidate]]) -> list[Sequence[Candidate]]:
         return [sorted(_weighted(pool, self.weights), key=_score, reverse=True)[: self.keep] for pool in pools]
@@ -29,13 +30,14 @@ class WeightedFusion:
 class QuotaFusion:
     """`keep` slots, of which each retriever fills its share with its own best; paper 4 found 80 % prior, 10 % text.
 
-    A slot that a retriever cannot fill goes to the others, the largest share first. The list is ordered by the
-    scores weighted with the shares.
+    A slot that a retriever cannot fill goes to the others that have a share, the largest first. The list is ordered
+    by the scores weighted with the shares.
     """
 
     def __init__(self, shares: Mapping[str, Share], *, keep: Many = 10) -> None:
         self.shares, self.keep = _checked("shares", shares), keep
-        self.slots = slots_of(self.shares, keep)
+        self.slots = slots_of({name: share for name, share in self.shares.items() if share > 0}, keep)
+        self.names = tuple(self.shares)  # the retrievers it speaks of
 
     def fuse(self, pools: Sequence[Sequence[Candidate]]) -> list[Sequence[Candidate]]:
         return [sorted(self._filled(_weighted(pool, self.shares)), key=_score, reverse=True) for pool in pools]

@@ -9,7 +9,16 @@ from typing import Any
 
 import msgspec
 
-from entlink.config import LINKER_FILE, LinkerConfig, Stage, free_name, linker_beside, make_stage, read_config
+from entlink.config import (
+    LINKER_FILE,
+    LinkerConfig,
+    Stage,
+    free_name,
+    linker_beside,
+    make_stage,
+    read_config,
+    retriever_names,
+)
 from entlink.errors import EntlinkError, MissingExtraError, MissingModelError
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.linker import Linker
@@ -90,7 +99,4 @@ def _identity(retriever: Any) -> str:
 
 def names_of(config: LinkerConfig) -> list[str]:
     """What a fusion calls the retrievers of a configuration."""
-    names: list[str] = []
-    for stage in config.retriever:
-        names.append(free_name(str(stage.get("name")), names))
-    return names
+    return retriever_names(config.retriever)

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from entlink.config import LINKER_FILE, LinkerConfig
+from entlink.errors import ConfigError
 from entlink.version import __version__
 
 CARD_FILE = "card.json"
@@ -32,6 +33,10 @@ def read_card(folder: Path) -> LinkerCard:
         return msgspec.json.decode((folder / CARD_FILE).read_bytes(), type=LinkerCard)
     except FileNotFoundError:
         return LinkerCard()
+    except msgspec.MsgspecError as problem:
+        raise ConfigError(
+            f"{folder / CARD_FILE}: cannot be read ({problem}). Mend it, or remove it: then a new one is begun"
+        ) from problem
 
 
 def save_linker(folder: Path, config: LinkerConfig, step: Mapping[str, Any], kb: str = "") -> None:

@@ -58,3 +58,9 @@ def test_lexical_is_the_default():
 def test_a_name_that_is_nearly_one_in_the_box():
     with pytest.raises(ConfigError, match="did you mean 'zero-shot'"):
         read_config("zero-shoot")
+
+
+def test_a_card_that_is_broken_is_told(tmp_path):
+    (tmp_path / "card.json").write_text('{"kb": 3}', encoding="utf8")
+    with pytest.raises(ConfigError, match=r"card\.json: cannot be read .*remove it"):
+        read_card(tmp_path)

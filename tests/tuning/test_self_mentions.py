@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from random import Random
 
@@ -12,7 +13,9 @@ from made_region import CHINESE, STRANGERS, region_kb
 
 from entlink.documents import Candidate, Document, Entity, Mention, Span
 from entlink.interfaces import Question
+from entlink.kb.build import BuildOptions, build
 from entlink.kb.folding import key_of
+from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.linker import load
 from entlink.tuning import self_mentions as module
 from entlink.tuning.self_alterations import altered, parts
@@ -207,3 +210,24 @@ def test_the_text_that_a_mention_stands_in_is_no_candidate():
     assert other.gone == {"source"}
     assert other._replace(kind=Kind.TAKEN_OUT).gone == {"a", "source"}
     assert other._replace(source="a").gone == set()
+
+
+def test_descriptions_that_speak_of_known_names_only_are_made_up_for(tmp_path):
+    names = [
+        f"{start}{end}"
+        for start in ("Karl", "Oster", "Win", "Hol", "Bram")
+        for end in ("ford", "berg", "heim", "bury")
+    ]
+    told = "it is a town on the river between {} and {}, with a bridge to {} in the north."
+    rows = [
+        {"id": name, "title": name, "description": told.format(*(names[(at + by) % len(names)] for by in (5, 9, 11)))}
+        for at, name in enumerate(names)
+    ]
+    table = tmp_path / "towns.jsonl"
+    table.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf8")
+    build([table], tmp_path / "towns.kb", BuildOptions(processes=1))
+    with KnowledgeBase.open(tmp_path / "towns.kb") as kb:
+        found = gathered(kb, 60, 0, silent)
+        assert len(self_mentions(kb, 60, 0, silent)) >= 60, "the descriptions give enough, of known names alone"
+    assert found.from_names
+    assert {one.kind for one in found.mentions} == set(Kind)

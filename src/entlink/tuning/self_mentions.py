@@ -77,12 +77,14 @@ def gathered(kb: KnowledgeBase, wanted: int, seed: int, progress: Progress) -> G
     import logging
 
     logging.getLogger(__name__).warning(
-        "%s: its descriptions give %d mentions only; names without a text around them make up for the rest, and new "
-        "names are put together from their parts. How sure a linker is in texts may differ",
+        "%s: its descriptions give %d mentions only, or none of a kind; names without a text around them make up "
+        "for the rest, and new names are put together from their parts. How sure a linker is in texts may differ",
         kb.folder,
         len(mentions),
     )
-    return Gathered([*mentions, *name_mentions(kb, wanted - len(mentions), seed, progress)], True)
+    # There may be enough of them, and none that is never seen.
+    from_names = max(wanted - len(mentions), wanted // 3)
+    return Gathered([*mentions, *name_mentions(kb, from_names, seed, progress)], True)
 
 
 def self_mentions(kb: KnowledgeBase, wanted: int, seed: int, progress: Progress) -> list[SelfMention]:

@@ -232,4 +232,6 @@ def _with(config: LinkerConfig, fused: Fusion, report: Tuned, bias: float, *, tu
     if tuned_ranker:
         ranker: Stage = {**config.ranker, "weights": report.weights, "bias": bias}
         settings["ranker"] = ranker
+    if config.nil.get("name") == "calibrated":
+        settings["nil"] = {"name": "calibrated"}  # it was fitted to other scores: until it is again, it says so
     return msgspec.structs.replace(config, **settings)

@@ -1,0 +1,65 @@
+"""Fusion and weights chosen on gold."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from entlink.config import LinkerConfig
+from entlink.documents import Document, GoldLink, Span
+from entlink.errors import ConfigError
+from entlink.linker import load
+from entlink.tuning.tune import TuneOptions, tune
+
+FUSED = LinkerConfig(
+    retriever=[{"name": "alias"}, {"name": "edit-distance"}, {"name": "bm25"}],
+    fusion={"name": "quotas", "keep": 2, "shares": {"edit-distance": 1.0}},  # finds the misspelt one alone
+    ranker={"name": "combination", "weights": {"coherence": 0.0, "dense": 0.0}, "bias": 0.0},
+)
+SURFACES = {"Alba Moravec": "p0", "Boris Tindale": "p7", "Karlford": "t0", "Karlberg": "t1", "Winfrod": "t6"}
+
+
+def silent(stage: str, done: float, total: float) -> None:
+    """No progress."""
+
+
+def documents() -> list[Document]:
+    found = [
+        Document(name, f"{name} again.", gold=(GoldLink(Span(0, len(name)), (id,)),)) for name, id in SURFACES.items()
+    ]
+    return [*found, Document("unknown", "Xyzzy.", gold=(GoldLink(Span(0, 5), ("p3",)),))]
+
+
+def tuned(folder, config: LinkerConfig = FUSED, **options):
+    linker = load(folder, config=config, mentions="given")
+    try:
+        return tune(linker, config, documents(), TuneOptions(**{"keep": 2, **options}), silent)
+    finally:
+        linker.kb.close()
+
+
+@pytest.mark.parametrize("by", ["weights", "quotas"])
+def test_a_fusion_that_misses_is_bettered(region_folder, by):
+    config, report = tuned(region_folder, by=by)
+    assert report.mentions == 6
+    assert report.recall_before < report.recall == report.pool_recall == pytest.approx(5 / 6)
+    assert report.accuracy == pytest.approx(5 / 6), "what was chosen is what ranks"
+    assert config.fusion is not None
+    assert config.fusion["name"] == by
+    load(region_folder, config=config).kb.close()
+
+
+def test_a_k_larger_than_every_list_finds_no_more_than_there_is(region_folder):
+    assert tuned(region_folder, keep=500)[1].recall == pytest.approx(5 / 6)
+
+
+def test_a_calibration_does_not_outlive_the_scores_it_was_fitted_to(region_folder):
+    fitted = {"name": "calibrated", "weights": {"sum": 1.0}, "bias": -1.0, "ranker": "combination"}
+    config, _ = tuned(region_folder, msgspec.structs.replace(FUSED, nil=fitted))
+    assert config.nil == {"name": "calibrated"}
+    assert tuned(region_folder)[0].nil == FUSED.nil
+
+
+def test_only_a_fusion_can_be_tuned(region_folder):
+    with pytest.raises(ConfigError, match=r"only a linker with a \[fusion\]"):
+        tuned(region_folder, LinkerConfig())

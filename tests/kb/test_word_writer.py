@@ -198,7 +198,7 @@ def test_files_of_two_indexes_do_not_mix(own_world):
         WordIndex.open(folder)
 
 
-def test_whoever_comes_second_waits_and_makes_none(own_world, monkeypatch):
+def test_whoever_comes_second_waits_says_so_and_makes_none(own_world, caplog):
     made = []
 
     def come_second():
@@ -213,6 +213,7 @@ def test_whoever_comes_second_waits_and_makes_none(own_world, monkeypatch):
         card = (own_world / "index-1" / "words" / COMPLETE).stat()
     thread.join()
     assert made == [own_world / "index-1" / "words"]
+    assert caplog.text.count("another process makes an index, and this one waits") == 1
     assert (made[0] / COMPLETE).stat().st_ino == card.st_ino
 
 

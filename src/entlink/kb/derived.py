@@ -137,11 +137,17 @@ def index_lock(folder: Path) -> Iterator[None]:
     from entlink.kb.writing import write_lock
 
     with ExitStack() as stack:
+        is_told = False
         while True:
             try:
                 stack.enter_context(write_lock(folder, INDEX_LOCK))
                 break
             except LockedError:
+                if not is_told:
+                    is_told = True
+                    logging.getLogger(__name__).warning(
+                        "%s: another process makes an index, and this one waits until that is done", folder
+                    )
                 time.sleep(_PATIENCE)
         yield
 

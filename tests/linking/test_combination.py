@@ -60,6 +60,26 @@ def test_leaving_any_feature_out_never_breaks(world, left_out):
     assert ranker.rank([shortlist("Mercury", *given)])[0][0].entity == "planet"
 
 
+@pytest.mark.parametrize("there", [("alias",), ("alias", "bm25", "count"), ("alias", "bm25", "count", "dense")])
+def test_a_good_candidate_is_good_without_evidence_that_cannot_be_had(world, there):
+    """Without an encoder or the extra, what bears the very name scores well, and what has little for it does not."""
+    ranker = CombinationRanker(world, weights={"coherence": 0.0})
+    evidence = {"alias": 1.0, "bm25": 0.7, "count": 1.4, "dense": 0.9}
+    good = Candidate("sun", 1.0, {name: evidence[name] for name in there}, "Sun")
+    poor = Candidate("venus", 0.1, {name: 0.1 * evidence[name] for name in there}, "Venus")
+    assert ranker.rank([shortlist("Sun", good)])[0][0].score > 0.5
+    assert ranker.rank([shortlist("Sun", poor)])[0][0].score < 0.1
+
+
+def test_the_bias_is_whole_where_all_evidence_is_there(world):
+    ranker = CombinationRanker(world, weights={**dict.fromkeys(DEFAULT_WEIGHTS, 0.0), "alias": 3.0, "dense": 1.0})
+    one = Candidate("sun", 0.1, {"alias": 0.5, "dense": 0.2}, "Sun")
+    ((whole,),) = ranker.rank([shortlist("x", one)])
+    assert whole.score == pytest.approx(1 / (1 + exp(ranker.bias - 1.7)))
+    ((part,),) = ranker.rank([shortlist("x", Candidate("sun", 0.1, {"alias": 0.5}, "Sun"))])
+    assert part.score == pytest.approx(1 / (1 + exp(0.75 * ranker.bias - 1.5)))
+
+
 def test_a_feature_nobody_has_is_told(world):
     with pytest.raises(ConfigError, match=r"no feature 'dens'.*dense"):
         CombinationRanker(world, weights={"dens": 1.0})

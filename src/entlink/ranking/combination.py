@@ -38,7 +38,8 @@ class CombinationRanker:
     times its share among the candidates by a softmax of their sums. It is no probability until it is calibrated.
 
     Evidence that is not there counts nothing: without an encoder, links or texts the order is worse, never wrong
-    in form. `weights` replaces some of the default weights; 0 leaves a feature out.
+    in form. The bias is less then, by the share of the weights that no candidate has evidence for: without an encoder
+    a good candidate still scores well. `weights` replaces some of the default weights; 0 leaves a feature out.
     """
 
     def __init__(
@@ -116,15 +117,23 @@ class CombinationRanker:
             return candidates
         powers = [exp(one.score - candidates[0].score) for one in candidates]  # the first has the largest sum
         total = sum(powers)
+        bias = self._bias_of(candidates)
         return [
             Candidate(
                 one.entity,
-                _logistic(one.score - self.bias) * power / total,
+                _logistic(one.score - bias) * power / total,
                 {**one.evidence, "sum": one.score},
                 one.title,
             )
             for one, power in zip(candidates, powers, strict=True)
         ]
+
+    def _bias_of(self, candidates: Sequence[Candidate]) -> float:
+        """The share of the bias that the evidence at hand can make up for."""
+        there = set().union(*(one.evidence for one in candidates))
+        weights = {name: weight for name, weight in self.weights.items() if weight > 0}
+        at_hand = sum(weight for name, weight in weights.items() if name in there)
+        return self.bias * at_hand / sum(weights.values()) if weights else self.bias
 
 
 def _known(weights: Mapping[str, float]) -> Mapping[str, float]:

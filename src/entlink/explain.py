@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, get_args, runtime_checkable
 from entlink.documents import Candidate, Document, Link, Mention, Record, Span
 from entlink.interfaces import Explainer, Judgement, Reason, Verdict
 from entlink.kb.folding import key_of
+from entlink.spans import check_mentions
 
 if TYPE_CHECKING:
     from entlink.linker import Linker
@@ -51,7 +52,9 @@ class Explanation(Record, frozen=True):
 
 
 def explain(linker: Linker, document: Document, span: Span | None = None) -> Explanation:
-    """Explain every name found in a document, or one span of it."""
+    """Explain every name found in a document, or one span of it, which must lie in its text."""
+    if span is not None:
+        check_mentions(Document(document.id, document.text, mentions=(Mention(span, ""),)))
     linked = linker.link(document)
     told = {link.mention.span: _decided(linker, document, link) for link in linked.links}
     for judgement in _judgements(linker, document, span):
@@ -141,7 +144,9 @@ def _untold(linker: Linker, linked: Document, span: Span) -> SpanExplanation:
 
 
 def _nearest(candidates: Iterable[Candidate]) -> str:
-    return ", ".join(sorted({one.title or one.entity for one in candidates})[:_NEAREST_SHOWN])
+    """Titles of those that are near by spelling; others were found by words or vectors."""
+    near = {one.title or one.entity for one in candidates if "edit" in one.evidence}
+    return ", ".join(sorted(near)[:_NEAREST_SHOWN])
 
 
 def _left(

@@ -8,6 +8,7 @@ from entlink.candidates.alias import AliasRetriever
 from entlink.candidates.edit_distance import EditDistanceRetriever
 from entlink.config import LinkerConfig
 from entlink.documents import Document, Mention, Span
+from entlink.errors import SpanError
 from entlink.explain import OUTCOMES, SpanExplanation
 from entlink.interfaces import Judgement, Verdict
 from entlink.kb.edits import block, pin
@@ -69,7 +70,23 @@ def test_not_in_the_dictionary(explained):
 def test_not_in_the_dictionary_but_near_a_name(explained):
     one = explained("Merkury is a planet", "Merkury")
     assert one.outcome == "not in the dictionary"
-    assert "Mercury (planet)" in one.reason
+    assert "nearest by spelling: Mercury (element), Mercury (planet)" in one.reason
+
+
+def test_what_was_found_by_words_is_not_near_by_spelling(explained):
+    config = LinkerConfig(
+        retriever=[{"name": "alias"}, {"name": "edit-distance"}, {"name": "bm25"}],
+        fusion={"name": "weights", "weights": {"alias": 1.0, "bm25": 1.0}},
+    )
+    one = explained("Venus of Mercury is here", "Venus of Mercury", config=config)
+    assert one.candidates
+    assert (one.outcome, one.reason) == ("not in the dictionary", "no name folds to 'venus of mercury'")
+
+
+@pytest.mark.parametrize("span", [Span(2, 9), Span(7, 9), Span(1, 1)])
+def test_a_span_that_is_not_in_the_text(world_folder, span):
+    with pytest.raises(SpanError, match=f"{span.start}-{span.end}.*the text has 3 characters"):
+        load(world_folder).explain("Sun", span)
 
 
 def test_below_the_threshold(explained, tmp_path):

@@ -63,9 +63,9 @@ def test_an_entity_is_its_title_and_less_so_its_description(dual):
 
 
 def test_only_the_beginning_of_a_description_is_read(dual):
-    description = "word " * 79 + "wo" * 20
+    description = "word " * 23 + "wo" * 20
     one, other = (Entity("e", "T", description + end) for end in ("", "ther " * 1000))
-    assert dual.entity_content(one) == dual.entity_content(other) == "T\nT. " + ("word " * 79).rstrip()
+    assert dual.entity_content(one) == dual.entity_content(other) == "T\nT. " + ("word " * 23).rstrip()
     assert numpy.array_equal(*dual.encode_entities([one, other]))
 
 
@@ -220,3 +220,9 @@ def test_objects_and_names_become_dual_encoders(monkeypatch, dual):
 def test_names_for_files():
     assert safe_name("minilm") == "minilm"
     assert len(safe_name("some/folder of mine")) == 16
+
+
+@pytest.mark.parametrize("spec", ["", 3, None])
+def test_what_names_no_encoder_is_told(spec):
+    with pytest.raises(ConfigError, match=rf"encoder = {spec!r} does not fit"):
+        load_dual(spec)

@@ -118,7 +118,9 @@ def load_dual(
     """
     if isinstance(spec, DualEncoder):
         return spec
-    if not isinstance(spec, str | Path):
+    if spec == "" or not isinstance(spec, (str, Path, Encoder)):
+        raise ConfigError(f"encoder = {spec!r} does not fit: give the name of a model, or a folder with one")
+    if not isinstance(spec, (str, Path)):
         return PlainDual(spec, description=description, context=context)
     return load_recipe({"load": str(spec), "description": description, "context": context})
 

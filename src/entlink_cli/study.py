@@ -187,10 +187,9 @@ def _unfamiliar(arguments: Namespace) -> None:
 
 
 def _systems(arguments: Namespace) -> list[System]:
-    from entlink.studies.settings import config_for
-    from entlink.studies.systems import ZERO_SHOT, ConfiguredSystem, baselines
+    from entlink.studies.systems import ConfiguredSystem, baselines, own_linker
 
-    chosen = arguments.system or [(ZERO_SHOT, config_for(arguments.kb))]
+    chosen = arguments.system or [own_linker(arguments.kb)]
     names = [name for name, _ in chosen]
     for name in names:
         if names.count(name) > 1:

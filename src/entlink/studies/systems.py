@@ -8,7 +8,7 @@ from typing import Protocol
 
 import msgspec
 
-from entlink.config import LinkerConfig, make_stage, read_config
+from entlink.config import LINKER_FILE, LinkerConfig, linker_beside, make_stage, read_config
 from entlink.documents import Document, Mention, Span
 from entlink.interfaces import Question, Rescorer, Retriever
 from entlink.kb.knowledge_base import KnowledgeBase
@@ -118,7 +118,13 @@ def baselines() -> list[System]:
 
 def default_systems(kb: str | Path) -> list[System]:
     """The baselines, and the linker beside the knowledge base or else the one in the box for unfamiliar ones."""
-    return [*baselines(), ConfiguredSystem(ZERO_SHOT, config_for(kb))]
+    return [*baselines(), ConfiguredSystem(*own_linker(kb))]
+
+
+def own_linker(kb: str | Path) -> tuple[str, LinkerConfig]:
+    """The linker that a study is about unless another is named: `shop.linker` if that is there, else zero-shot."""
+    beside = linker_beside(kb)
+    return beside.name if (beside / LINKER_FILE).exists() else ZERO_SHOT, config_for(kb)
 
 
 def why_missing(system: System, kb: KnowledgeBase) -> tuple[str, list[str]]:

@@ -114,18 +114,18 @@ class Linker:
 
     def retrieve(self, questions: Sequence[Question]) -> Lists:
         """The same for the mentions of several documents at once."""
-        found = in_turn(self.retrievers, questions) if self.pooling is None else self._pooled(questions, self.pooling)
+        if self.pooling is None:
+            found = in_turn(self.retrievers, questions)
+        else:
+            found = self.pooling.candidates(questions, self._allowed)
         return [[self._of_types(one) for one in lists] for lists in found] if self.types else found
 
-    def _pooled(self, questions: Sequence[Question], pooling: Pooling) -> Lists:
-        """The fused candidates; a pin or block on a name holds whatever other retrievers find."""
-        found = pooling.candidates(questions)
-        for question, lists in zip(questions, found, strict=True):
-            for number, mention in enumerate(question.mentions):
-                meaning = self.kb.meaning(mention.text)
-                if meaning.blocked or meaning.pinned:
-                    lists[number] = [one for one in lists[number] if one.evidence.get("pinned")]
-        return found
+    def _allowed(self, shortlist: Shortlist) -> Sequence[Candidate]:
+        """Of a pool, before it is cut: a pin or block on a name holds whatever other retrievers find."""
+        meaning = self.kb.meaning(shortlist.mention.text)
+        if meaning.blocked or meaning.pinned:
+            return [one for one in shortlist.candidates if one.evidence.get("pinned")]
+        return shortlist.candidates
 
     def _of_types(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         return [one for one in candidates if self.types.intersection(self.kb.types(one.entity))]

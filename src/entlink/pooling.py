@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
 
 from entlink.documents import Candidate
 from entlink.interfaces import Fusion, Question, Rescorer, Retriever, Shortlist, Witness
 
 Lists = list[list[Sequence[Candidate]]]
+Sift = Callable[[Shortlist], Sequence[Candidate]]
 
 
 def in_turn(retrievers: Sequence[Retriever], questions: Sequence[Question]) -> Lists:
@@ -39,9 +41,9 @@ class Pooling:
     def __init__(self, retrievers: Mapping[str, Retriever], fusion: Fusion, *, widest: int = 48) -> None:
         self.retrievers, self.fusion, self.widest = dict(retrievers), fusion, widest
 
-    def candidates(self, questions: Sequence[Question]) -> Lists:
-        """For each question, the fused candidates of each of its mentions."""
-        pools = iter(self.fusion.fuse([pool.candidates for pool in self.pools(questions)]))
+    def candidates(self, questions: Sequence[Question], sift: Sift = attrgetter("candidates")) -> Lists:
+        """For each question, the fused candidates of each of its mentions; of its pool, what `sift` lets through."""
+        pools = iter(self.fusion.fuse([sift(pool) for pool in self.pools(questions)]))
         return [[next(pools) for _ in question.mentions] for question in questions]
 
     def pools(self, questions: Sequence[Question]) -> list[Shortlist]:

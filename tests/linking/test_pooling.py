@@ -109,7 +109,7 @@ def test_a_linker_fuses_what_all_find(world, fusion):
 def test_pins_and_blocks_hold_whatever_others_find(own_world, opened):
     pin(own_world, "Mercury", "venus")
     block(own_world, "Sun")
-    fused = linker(opened(own_world), fusion=WeightedFusion({"alias": 1.0, "all": 9.0}))
+    fused = linker(opened(own_world), fusion=WeightedFusion({"alias": 1.0, "all": 9.0}, keep=1))
     mentions = [Mention(Span(0, 7), "Mercury"), Mention(Span(8, 11), "Sun")]
     pinned, blocked = fused.candidates(Document("d", "Mercury Sun"), mentions)
     assert [one.entity for one in pinned] == ["venus"]

@@ -6,7 +6,7 @@ import pytest
 
 from entlink.candidates.bm25 import BM25Retriever
 from entlink.config import LinkerConfig
-from entlink.documents import Candidate, Document, Entity, Mention, Span
+from entlink.documents import Candidate, Document, Entity, Mention, Span, Turn
 from entlink.interfaces import Follower, Question, Rescorer, Shortlist, Typed
 from entlink.kb.edits import add, block, remove
 from entlink.kb.knowledge_base import KnowledgeBase
@@ -162,3 +162,11 @@ def test_a_linker_takes_it_by_its_name(own_world):
     assert [link.entity for link in linker.link("The planet Venus.").links] == ["venus"]
     add(own_world, [Entity("w", "Venus", "Venus, Venus, Venus!")])
     assert [link.entity for link in linker.link("The planet Venus.").links] == ["w"]
+
+
+def test_later_turns_of_a_conversation_are_not_read(toy):
+    alone = Document.of_turns("c", [Turn("Look at mercury tonight.")])
+    longer = alone.with_turn(Turn("It is a liquid metal, a chemical element."))
+    mention = Mention(Span(8, 15), "mercury")
+    retriever = BM25Retriever(toy, context=0.5)
+    assert retriever.retrieve([Question(longer, [mention])]) == retriever.retrieve([Question(alone, [mention])])

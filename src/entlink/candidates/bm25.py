@@ -97,9 +97,13 @@ class BM25Retriever:
         return self._candidates([hit._replace(times=one.times) for hit, one in zip(hits, own, strict=True)])
 
     def _query(self, document: Document, mention: Mention) -> dict[str, float]:
+        """The words of the mention and those around it; of a conversation, none after the turn of the mention."""
         text, (start, end) = document.text, (mention.span.start, mention.span.end)
+        last = end + _CONTEXT_CHARACTERS
+        if document.turns:
+            last = min(last, next((turn.end for turn in document.turn_spans if end <= turn.end), last))
         before = terms_of(text[max(0, start - _CONTEXT_CHARACTERS) : start])[-CONTEXT_TERMS:]
-        after = terms_of(text[end : end + _CONTEXT_CHARACTERS])[:CONTEXT_TERMS]
+        after = terms_of(text[end:last])[:CONTEXT_TERMS]
         query: dict[str, float] = dict(Counter(terms_of(mention.text)))
         for term in (*before, *after):
             query[term] = query.get(term, 0.0) + self.context

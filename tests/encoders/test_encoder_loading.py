@@ -42,6 +42,23 @@ def test_another_tokenizer_beside_the_same_weights_is_another_model(store, tmp_p
     assert load_encoder(one).identity != load_encoder(other).identity
 
 
+def test_another_reading_of_the_same_vocabulary_is_another_model(store, tmp_path):
+    folder = make_folder(tmp_path / "m", vocabulary=True)
+    first = load_encoder(folder)
+    (folder / "tokenizer_config.json").write_text(json.dumps({"do_lower_case": False}))
+    second = load_encoder(folder)
+    assert second.identity != first.identity
+    assert (second.encode(["The CAT"]) != first.encode(["The CAT"])).any()
+
+
+def test_an_exported_model_with_another_tokenizer_is_another(store, tmp_path):
+    folder = make_folder(tmp_path / "m", vocabulary=True)
+    (folder / "model.onnx").write_bytes(bert_graph(random_weights(), msgspec.convert(CONFIG, BertConfig), "fp32"))
+    first = load_encoder(folder).identity
+    (folder / "tokenizer_config.json").write_text(json.dumps({"do_lower_case": False}))
+    assert load_encoder(folder).identity != first
+
+
 def test_a_vocabulary_does_as_a_tokenizer(store, tmp_path, tiny):
     other = make_folder(tmp_path / "vocabulary", vocabulary=True)
     texts = [*TEXTS, "The qqzz CAT, é!"]

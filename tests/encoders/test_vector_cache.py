@@ -124,6 +124,25 @@ def test_a_damaged_file_is_put_aside_and_made_anew(tmp_path, caplog, spoil):
         assert cache.encoder.seen == []
 
 
+def test_of_two_processes_that_find_it_damaged_one_puts_it_aside(tmp_path, monkeypatch):
+    """The other finds it gone by then."""
+    with VectorCache(tmp_path, Counting()) as cache:
+        path = cache.path
+    path.write_bytes(b"no database, but some bytes of something else" * 100)
+    aside = cache_module._put_aside
+
+    def second(path):
+        aside(path)
+        return aside(path)
+
+    monkeypatch.setattr(cache_module, "_put_aside", second)
+    with VectorCache(tmp_path, Counting()) as cache:
+        cache.encode(["a"])
+    with VectorCache(tmp_path, Counting()) as cache:
+        cache.encode(["a"])
+        assert cache.encoder.seen == []
+
+
 def test_a_place_that_cannot_be_written_is_memory_only(tmp_path, caplog):
     (tmp_path / "file").write_text("in the way")
     with VectorCache(tmp_path / "file" / "vectors", Counting()) as cache:

@@ -160,11 +160,16 @@ class VectorCache:
         return None
 
     def _made_anew(self, path: Path, problem: str) -> sqlite3.Connection | None:
-        aside = _put_aside(path)
-        _log.warning("%s: this cache of vectors is damaged (%s); it was put aside as %s", path, problem, aside.name)
+        try:
+            aside = _put_aside(path)
+            _log.warning(
+                "%s: this cache of vectors is damaged (%s); it was put aside as %s", path, problem, aside.name
+            )
+        except FileNotFoundError:
+            pass  # another process was quicker
         try:
             return self._connected(path)
-        except sqlite3.DatabaseError as second:
+        except (sqlite3.DatabaseError, OSError) as second:
             _log.warning("%s: no cache of vectors can be kept here (%s); they are kept in memory", path, second)
             return None
 

@@ -24,6 +24,16 @@ Tower = Literal["context", "candidate"]
 _log = logging.getLogger(__name__)
 _EXPORTED = ("model.onnx", "onnx/model.onnx")
 _SHORTEST_WINDOW = 4
+# The small files that change what tokens a text has: another one of them is another encoder.
+_TOKENIZERS = (
+    "tokenizer.json",
+    "vocab.txt",
+    "tokenizer_config.json",
+    "vocab.json",
+    "merges.txt",
+    "sentencepiece.bpe.model",
+    "spiece.model",
+)
 
 
 def load_encoder(
@@ -145,7 +155,7 @@ def _converted(layout: Layout, settings: _Settings, precision: Precision) -> Enc
     from entlink.encoders.identities import slug
 
     folder = layout.folder
-    small = [folder / name for name in ("config.json", "tokenizer.json", "vocab.txt", "1_Pooling/config.json")]
+    small = [folder / name for name in ("config.json", *_TOKENIZERS, "1_Pooling/config.json")]
     hashed = weights_hash(weight_files(folder), *small, folder / "sentence_bert_config.json")
     name = f"{slug(folder.resolve().name)}-{hashed[:12]}-{precision}"
     if is_installed(name):
@@ -214,12 +224,13 @@ def _as_it_is(
     from entlink.encoders.model_card import FileCard, ModelCard
     from entlink.kb.checksums import checksum
 
+    small = [path for name in _TOKENIZERS if (path := layout.folder / name).is_file()]
     card = ModelCard(
         name=layout.folder.resolve().name,
         kind="transformer",
         source=str(layout.folder),
         dimension=backend.dimension,
-        files={path.name: FileCard(path.stat().st_size, checksum(path)) for path in parts},
+        files={path.name: FileCard(path.stat().st_size, checksum(path)) for path in (*parts, *small)},
         precision=precision,
         pooling=layout.pooling,
         max_length=layout.max_length,

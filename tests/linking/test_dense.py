@@ -232,3 +232,14 @@ def test_whether_to_search(searching, kb, encoder):
 def test_a_missing_index_is_an_error_where_one_is_wanted(kb, encoder):
     with pytest.raises(ConfigError, match=r"no index over vectors of 'letters'.*kb index .* --vectors letters"):
         DenseRetriever(kb, encoder=encoder, search="index")
+
+
+def test_an_index_of_other_settings_is_told(own_world, opened, caplog):
+    build_vectors(own_world, PlainDual(LetterEncoder()), lambda stage, done, total: None)
+    kb = opened(own_world)
+    DenseRetriever(kb, encoder=LetterEncoder())
+    DenseRetriever(kb, encoder=LetterEncoder(name="others"))
+    DenseRetriever(kb, encoder=LetterEncoder(), description=0.9, search="never")
+    assert not caplog.text
+    assert not DenseRetriever(kb, encoder=LetterEncoder(), description=0.9).searches
+    assert "its index over vectors is of 'letters' (64 numbers" in caplog.text

@@ -14,7 +14,7 @@ from entlink.encoders.dual import CONTEXT, DESCRIPTION, checked_vectors, load_du
 from entlink.errors import ConfigError, DamagedError, MissingExtraError
 from entlink.interfaces import DualEncoder, Encoder, Question, Shortlist
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.kb.vector_index import PROBED, missing_index
+from entlink.kb.vector_index import PROBED, missing_index, tell_of_other_index
 from entlink.kb.vector_search import VectorSearch
 from entlink.kb.vector_store import EntityVectors
 
@@ -64,6 +64,8 @@ class DenseRetriever:
         self._nearest = VectorSearch(kb, self.dual, self._entities, probed=probed)
         if search == "index" and not self._nearest.is_ready:
             raise missing_index(kb, self.dual)
+        if search == "auto" and not self._nearest.is_ready:
+            tell_of_other_index(kb, self.dual)
         self._types: frozenset[str] = frozenset()
         self._mentions: dict[object, Vectors] = {}
         self._keys: dict[str, int | None] = {}

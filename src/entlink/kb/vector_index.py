@@ -163,17 +163,39 @@ def open_vectors(kb: KnowledgeBase, dual: DualEncoder) -> VectorIndex | None:
 
 def missing_index(kb: KnowledgeBase, dual: DualEncoder) -> ConfigError:
     """The error that says there is no index for the encoder, which ones there are, and how to make one."""
-    others = [
-        f"{one.card.settings.get('encoder')!r} ({one.card.settings.get('dimension')} numbers, "
-        f"{one.card.settings.get('identity')})"
-        for one in derived_indexes(kb.index_folder)
-        if one.name.startswith(VECTORS)
-    ]
+    others = [_as_made(one) for one in _made(kb)]
     there = f"; there is one of {', '.join(others)}" if others else ""
     return ConfigError(
         f"{kb.folder}: no index over vectors of {_described(dual)}{there}. "
         f"Run `entlink kb index {kb.folder} --vectors {dual.name}` to make it"
     )
+
+
+def tell_of_other_index(kb: KnowledgeBase, dual: DualEncoder) -> None:
+    """Warn where there is an index of the same encoder, but with other settings: it cannot be searched."""
+    others = [one for one in _made(kb) if one.get("encoder") == dual.name]
+    if not others:
+        return
+    import logging
+
+    logging.getLogger(__name__).warning(
+        "%s: its index over vectors is of %s, and the encoder now is %s, so it is not searched. Use the settings it "
+        "was made with; `entlink kb index %s --vectors %s` makes one with those by default",
+        kb.folder,
+        ", ".join(map(_as_made, others)),
+        _described(dual),
+        kb.folder,
+        dual.name,
+    )
+
+
+def _made(kb: KnowledgeBase) -> list[Mapping[str, Any]]:
+    """The settings of the indexes over vectors that there are."""
+    return [one.card.settings for one in derived_indexes(kb.index_folder) if one.name.startswith(VECTORS)]
+
+
+def _as_made(settings: Mapping[str, Any]) -> str:
+    return f"{settings.get('encoder')!r} ({settings.get('dimension')} numbers, {settings.get('identity')})"
 
 
 def _described(dual: DualEncoder) -> str:

@@ -9,6 +9,7 @@ from entlink.config import LinkerConfig
 from entlink.documents import Document, GoldLink, Span
 from entlink.errors import ConfigError
 from entlink.linker import load
+from entlink.ranking.combination import DEFAULT_WEIGHTS
 from entlink.tuning.tune import TuneOptions, tune
 
 FUSED = LinkerConfig(
@@ -30,10 +31,10 @@ def documents() -> list[Document]:
     return [*found, Document("unknown", "Xyzzy.", gold=(GoldLink(Span(0, 5), ("p3",)),))]
 
 
-def tuned(folder, config: LinkerConfig = FUSED, **options):
+def tuned(folder, config: LinkerConfig = FUSED, given: list[Document] | None = None, **options):
     linker = load(folder, config=config, mentions="given")
     try:
-        return tune(linker, config, documents(), TuneOptions(**{"keep": 2, **options}), silent)
+        return tune(linker, config, given or documents(), TuneOptions(**{"keep": 2, **options}), silent)
     finally:
         linker.kb.close()
 
@@ -58,6 +59,29 @@ def test_a_calibration_does_not_outlive_the_scores_it_was_fitted_to(region_folde
     config, _ = tuned(region_folder, msgspec.structs.replace(FUSED, nil=fitted))
     assert config.nil == {"name": "calibrated"}
     assert tuned(region_folder)[0].nil == FUSED.nil
+
+
+def test_weights_that_do_worse_on_mentions_not_seen_are_not_taken(region_folder):
+    """A town, or who lived there: what the one half of the gold teaches may be wrong in the other."""
+    people = tuple(f"p{number}" for number in range(0, 60, 10))
+    gold = [(GoldLink(Span(0, 8), ids),) for ids in (("t0",), people) * 20]
+    contrary = [Document(str(number), "Karlford again.", gold=one) for number, one in enumerate(gold)]
+    start = {**FUSED.ranker, "weights": {**dict.fromkeys(DEFAULT_WEIGHTS, 0.0), "count": 0.01}}
+    given = msgspec.structs.replace(FUSED, ranker=start)
+    found = [tuned(region_folder, given, contrary, seed=seed, keep=10) for seed in range(8)]
+    worse = [config.ranker for config, report in found if report.held_out < report.held_out_before]
+    assert worse
+    assert all((ranker["weights"]["count"], ranker["bias"]) == (0.01, 0.0) for ranker in worse)
+    assert any(config.ranker["weights"]["count"] != 0.01 for config, _ in found)
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_one_document_is_enough(region_folder, size):
+    names = list(SURFACES)[:size]
+    text = " and ".join(names)
+    gold = tuple(GoldLink(Span(text.index(name), text.index(name) + len(name)), (SURFACES[name],)) for name in names)
+    _, report = tuned(region_folder, given=[Document("one", text, gold=gold)])
+    assert (report.mentions, report.accuracy, report.held_out) == (size, 1.0, 1.0)
 
 
 def test_only_a_fusion_can_be_tuned(region_folder):

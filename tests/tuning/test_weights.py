@@ -54,6 +54,12 @@ def test_hidden_weights_come_back_from_much_data():
     assert fit_weights(table, [0.0, 0.0, 0.0], pull=1e-6) == pytest.approx([2.0, -1.0, 0.0], abs=0.15)
 
 
+def test_with_little_data_weights_stay_near_the_start():
+    few, many = (fit_weights(evidence_table(*random_lists(1, size), FEATURES), [9.0, 0.0, 0.0]) for size in (3, 4000))
+    assert few == pytest.approx([9.0, 0.0, 0.0], abs=0.5)
+    assert many == pytest.approx([2.0, -1.0, 0.0], abs=0.3)
+
+
 def test_a_feature_that_never_differs_keeps_its_weight():
     lists, right = random_lists(2)
     same = [[Candidate(one.entity, 0.0, {**one.evidence, "c": 1.0}) for one in candidates] for candidates in lists]

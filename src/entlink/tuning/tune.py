@@ -12,7 +12,7 @@ import msgspec
 from entlink.candidates.fusion import QuotaFusion, WeightedFusion
 from entlink.config import LinkerConfig, Stage
 from entlink.documents import Candidate, Document
-from entlink.errors import ConfigError
+from entlink.errors import ConfigError, MissingExtraError
 from entlink.interfaces import Fusion, Shortlist
 from entlink.linker import Linker
 from entlink.nil.threshold import THRESHOLD
@@ -60,6 +60,7 @@ def tune(
     """The configuration with its fusion and weights chosen on the documents' gold, and a report."""
     if linker.pooling is None:
         raise ConfigError("only a linker with a [fusion] can be tuned: the one called zero-shot has one")
+    _need_numpy()
     mentions = sample(linker, documents, options, progress)
     pools = list(_pools(linker, mentions, progress))
     right = [one.right for one in mentions]
@@ -85,6 +86,13 @@ def tune(
         held_out_before=ranked.held_out_before,
     )
     return _with(config, fused, report, bias, tuned_ranker=options.ranker and ranked.ranker is not None), report
+
+
+def _need_numpy() -> None:
+    try:
+        import numpy  # noqa: F401
+    except ImportError as problem:
+        raise MissingExtraError("tuning", "retrieval") from problem
 
 
 def sample(linker: Linker, documents: Iterable[Document], options: TuneOptions, progress: Progress) -> list[Asked]:
@@ -177,15 +185,20 @@ class _Ranking:
         return recall_at(self._table.ranks(list(weights.values())), 1)
 
     def fitted(self, seed: int) -> tuple[dict[str, float], float]:
-        """Weights fitted to all mentions; how well half of them does on the other half is kept in `held_out`."""
+        """Weights fitted to all mentions; how well half of them does on the other half is kept in `held_out`.
+
+        If that is worse than the weights there were, those stay.
+        """
         assert self.ranker is not None
         before = list(self.ranker.weights.values())
         first, second = _halves(self._table, self._mentions, seed)
-        self.held_out_before = recall_at(second.ranks(before), 1)
-        self.held_out = recall_at(second.ranks(fit_weights(first, before)), 1)
-        weights = before
+        if len(second.right):
+            self.held_out_before = recall_at(second.ranks(before), 1)
+            self.held_out = recall_at(second.ranks(fit_weights(first, before)), 1)
+        if self.held_out < self.held_out_before:
+            return self.weights(), self.bias()
         for _ in range(_FITS):
-            weights = [round(weight, 4) for weight in fit_weights(self._table, weights)]
+            weights = [round(weight, 4) for weight in fit_weights(self._table, before)]
             self.ranker.weights = dict(zip(self.ranker.weights, weights, strict=True))
             self._table = self._evidence(self.ranker)
         return dict(self.ranker.weights), round(self._fitted_bias(weights), 4)
@@ -205,13 +218,18 @@ class _Ranking:
 
 
 def _halves(table: EvidenceTable, mentions: Sequence[Asked], seed: int) -> tuple[EvidenceTable, EvidenceTable]:
-    """Two halves of the mentions, no document in both."""
+    """Two halves of the mentions, no document in both if there are several; the first has something to fit to."""
     import numpy
 
-    ids = list(dict.fromkeys(one.document.id for one in mentions))
+    of: list[object] = [one.document.id for one in mentions]
+    if len(set(of)) == 1:
+        of = list(range(len(mentions)))
+    ids = list(dict.fromkeys(of))
     Random(seed).shuffle(ids)
     chosen = set(ids[: len(ids) // 2])
-    mask = numpy.array([one.document.id in chosen for one in mentions])
+    mask = numpy.array([id in chosen for id in of])
+    if not table.reached[mask].any():
+        mask = ~mask
     return _part(table, mask), _part(table, ~mask)
 
 

@@ -14,15 +14,17 @@ if TYPE_CHECKING:
 _STEPS = 50
 _HALVINGS = 20
 _SMALL = 1e-7
+_PULL = 5.0  # over the number of mentions: a thousandth with 5,000, where it hardly matters
 
 
 def fit_weights(
-    table: EvidenceTable, start: Sequence[float], *, pull: float = 1e-3, fixed: Sequence[bool] | None = None
+    table: EvidenceTable, start: Sequence[float], *, pull: float | None = None, fixed: Sequence[bool] | None = None
 ) -> list[float]:
     """The weights most likely to have chosen the right candidates (a softmax over each list), by Newton's method.
 
     Of a list with several right ones, any may be chosen: their chances add up.
-    `pull` draws them towards `start`, in units of each feature's spread: with little data they stay near it.
+    `pull` draws them towards `start`, in units of each feature's spread; by default the more the fewer mentions there
+    are, so that with little data they stay near it.
     `fixed` ones stay as they are.
     """
     import numpy
@@ -32,6 +34,7 @@ def fit_weights(
         raise InputError("no mention has its right entity among its candidates: there is nothing to fit weights to")
     values = table.values[reached].astype(numpy.float64)
     present, right = table.present[reached], table.right[reached]
+    pull = _PULL / len(values) if pull is None else pull
     free = numpy.ones(values.shape[-1], bool) if fixed is None else ~numpy.asarray(fixed)
     spread = values[present].std(0)
     free &= spread > 0  # a feature that never differs can decide nothing

@@ -103,10 +103,11 @@ def make_retrievers(stages: list[Stage], kb: object) -> dict[str, Any]:
             missing.append(problem)
     if missing and not made:
         raise missing[0]
-    for reason in missing:
+    if missing:
         import logging
 
-        logging.getLogger(__name__).warning("linking goes on with %s only: %s", ", ".join(made), reason)
+        reasons = "; ".join(dict.fromkeys(map(str, missing)))
+        logging.getLogger(__name__).warning("linking goes on with %s only: %s", ", ".join(made), reasons)
     return made
 
 
@@ -146,8 +147,8 @@ def make_stage(kind: str, settings: Stage, kb: object) -> Any:
         raise ConfigError(f'the [{kind}] table needs a name, such as name = "…"')
     factory = find(kind, name)
     before = () if (kind, name) in NEEDS_NO_KB else (kb,)
-    if own or name not in BUILT_IN[kind]:
-        # Imported here: the stages in the box need no settings, and looking into signatures is slow to import.
+    if own or name not in BUILT_IN[kind] or kind == "fusion":
+        # Imported here: the stages in the box, fusions aside, need no settings, and looking into signatures is slow.
         from entlink.settings import checked
 
         own = checked(f"[{kind}] {name}", factory, before, own)

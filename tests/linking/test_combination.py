@@ -83,6 +83,8 @@ def test_the_bias_is_whole_where_all_evidence_is_there(world):
 def test_a_feature_nobody_has_is_told(world):
     with pytest.raises(ConfigError, match=r"no feature 'dens'.*dense"):
         CombinationRanker(world, weights={"dens": 1.0})
+    with pytest.raises(ConfigError, match=r"the weight of 'dense' is nan"):
+        CombinationRanker(world, weights={"dense": float("nan")})
 
 
 def test_popularity_counts_links_and_texts_and_is_shared_by_namesakes(world):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from entlink.config import KnowledgeBaseConfig, LinkerConfig, make_retrievers, make_stage, read_config
+from entlink.config import KnowledgeBaseConfig, LinkerConfig, make_fusion, make_retrievers, make_stage, read_config
 from entlink.encoders import train_static
 from entlink.errors import ConfigError
 from entlink.kb.aliases import PriorWeights
@@ -127,3 +127,19 @@ def test_a_retriever_keeps_its_name_where_the_one_before_it_is_missing(world, mo
     train_static(["the sun and the moon and the stars"] * 5, words)
     stages = [{"name": "dense", "encoder": "not-there"}, {"name": "dense", "encoder": str(words)}]
     assert list(make_retrievers(stages, world)) == ["dense-2"]
+
+
+def test_a_fusion_without_its_settings_is_told(world):
+    config = LinkerConfig(fusion={"name": "weights"})
+    with pytest.raises(ConfigError, match=r"\[fusion\] weights: missing a required argument: 'weights'"):
+        make_fusion(config, world)
+
+
+def test_one_warning_tells_all_that_is_missing(world, monkeypatch, tmp_path, caplog):
+    monkeypatch.setenv("ENTLINK_MODELS", str(tmp_path))
+    stages = [{"name": "alias"}, *({"name": "dense", "encoder": f"no-{number}"} for number in range(2))]
+    assert list(make_retrievers(stages, world)) == ["alias"]
+    (told,) = caplog.messages
+    assert "linking goes on with alias only" in told
+    assert "'no-0'" in told
+    assert "'no-1'" in told

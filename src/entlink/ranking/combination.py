@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from math import exp
+from math import exp, isfinite
 from typing import TYPE_CHECKING
 
 from entlink.documents import Candidate
@@ -137,9 +137,11 @@ class CombinationRanker:
 
 
 def _known(weights: Mapping[str, float]) -> Mapping[str, float]:
-    for name in weights:
+    for name, weight in weights.items():
         if name not in DEFAULT_WEIGHTS:
             raise ConfigError(f"no feature {name!r} to weigh; there are {', '.join(DEFAULT_WEIGHTS)}")
+        if not isfinite(weight):
+            raise ConfigError(f"the weight of {name!r} is {weight}. Give a number")
     return weights
 
 

@@ -240,6 +240,6 @@ def test_rows_of_keys_are_those_that_hold(made, data):
     with KnowledgeBase.open(made, date=date) as kb:
         index = open_vectors(kb, PlainDual(LetterEncoder(32)))
         mask = index.rows.findable(kb)
-        for key, row in zip(keys, index.rows_of(kb, keys).tolist(), strict=True):
+        for key, row in zip(keys, index.rows.rows_of(kb, keys).tolist(), strict=True):
             own = [place for place in numpy.flatnonzero(index.rows.keys == key) if mask[place]]
             assert own == ([row] if row >= 0 else [])

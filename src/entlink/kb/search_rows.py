@@ -92,6 +92,24 @@ class SearchRows:
             self._masks[types] = self._findable(kb, types)
         return self._masks[types]
 
+    def rows_of(self, kb: KnowledgeBase, keys: Sequence[int]) -> NDArray[numpy.int64]:
+        """The row of each entity that may be found now; -1 where there is none, or it has changed since."""
+        import numpy
+
+        wanted = numpy.asarray(keys, numpy.int64)
+        found = numpy.full(len(wanted), -1, numpy.int64)
+        mask = self.findable(kb)
+        rows = self.keys.searchsorted(wanted)
+        left = numpy.arange(len(wanted))
+        while len(left):  # as often as an entity has versions, which are neighbours
+            left = left[rows[left] < len(self)]
+            left = left[self.keys[rows[left]] == wanted[left]]
+            hits = mask[rows[left]]
+            found[left[hits]] = rows[left[hits]]
+            left = left[~hits]
+            rows[left] += 1
+        return found
+
     def _findable(self, kb: KnowledgeBase, types: frozenset[str]) -> Mask:
         import numpy
 

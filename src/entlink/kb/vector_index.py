@@ -8,7 +8,7 @@ lists find is compared again with the vectors themselves, so a score is the same
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,24 +59,6 @@ class VectorIndex:
     def vectors(self, rows: Rows) -> Vectors:
         """The vectors of rows, by their numbers."""
         return unit(self._raw[rows].astype(numpy.float32))
-
-    def rows_of(self, kb: KnowledgeBase, keys: Sequence[int]) -> Rows:
-        """The row of each entity that may be found now; -1 where there is none, or it has changed since."""
-        wanted = numpy.asarray(keys, numpy.int64)
-        found = numpy.full(len(wanted), -1, numpy.int64)
-        if not len(self):
-            return found
-        mask = self.rows.findable(kb)
-        at = numpy.searchsorted(self.rows.keys, wanted)
-        pending = numpy.arange(len(wanted))
-        while len(pending):  # as often as an entity has versions
-            pending = pending[at[pending] < len(self)]
-            pending = pending[self.rows.keys[at[pending]] == wanted[pending]]
-            hits = mask[at[pending]]
-            found[pending[hits]] = at[pending[hits]]
-            pending = pending[~hits]
-            at[pending] += 1
-        return found
 
     def search(
         self,

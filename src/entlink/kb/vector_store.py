@@ -76,7 +76,7 @@ class EntityVectors:
         vectors = numpy.zeros((len(keys), self.dual.dimension), numpy.float32)
         rest: Sequence[int] = range(len(keys))
         if self.index is not None:
-            rows = self.index.rows_of(self.kb, keys)
+            rows = self.index.rows.rows_of(self.kb, keys)
             vectors[rows >= 0] = self.index.vectors(rows[rows >= 0])
             rest = numpy.flatnonzero(rows < 0).tolist()
         entities = {row: entity for row in rest if (entity := self.kb.entity(keys[row])) is not None}

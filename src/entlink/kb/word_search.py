@@ -21,9 +21,6 @@ from entlink.kb.word_scores import Scorer, Wanted
 from entlink.kb.word_terms import hash_of, terms_of
 
 if TYPE_CHECKING:
-    import numpy
-    from numpy.typing import NDArray
-
     from entlink.kb.knowledge_base import KnowledgeBase
     from entlink.kb.search_rows import Mask
     from entlink.kb.word_index import Rows
@@ -122,7 +119,7 @@ class WordSearch:
             return weights
         import numpy
 
-        rows = self._rows_of(keys)
+        rows = self._rows.rows_of(self.kb, keys)
         there = (rows >= 0).nonzero()[0]
         found = self._weights(asked, terms, rows[there].astype(numpy.uint32))
         for place, weight in zip(there.tolist(), found, strict=True):
@@ -163,22 +160,3 @@ class WordSearch:
             mask = self._rows.findable(self.kb, types)
             self._masks[types] = None if mask.all() else mask
         return self._masks[types]
-
-    def _rows_of(self, keys: Sequence[int]) -> NDArray[numpy.int64]:
-        """The row of each key that may be found, -1 where there is none."""
-        import numpy
-
-        wanted = numpy.array(keys, numpy.int64)
-        rows = self._rows.keys.searchsorted(wanted)
-        mask = self._findable(frozenset())
-        last = len(self._rows)
-        found = numpy.full(len(keys), -1, numpy.int64)
-        left = numpy.arange(len(keys))
-        while len(left):  # the versions of an entity are neighbours
-            left = left[rows[left] < last]
-            left = left[self._rows.keys[rows[left]] == wanted[left]]
-            hit = numpy.ones(len(left), numpy.bool_) if mask is None else mask[rows[left]]
-            found[left[hit]] = rows[left[hit]]
-            left = left[~hit]
-            rows[left] += 1
-        return found

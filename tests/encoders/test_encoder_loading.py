@@ -59,6 +59,12 @@ def test_an_exported_model_with_another_tokenizer_is_another(store, tmp_path):
     assert load_encoder(folder).identity != first
 
 
+def test_broken_modules_are_told(store, tiny):
+    (tiny / "modules.json").write_text("[{")
+    with pytest.raises(InputError, match=r"modules\.json: this is not a list of modules .*Fetch the file again"):
+        load_encoder(tiny)
+
+
 def test_a_vocabulary_does_as_a_tokenizer(store, tmp_path, tiny):
     other = make_folder(tmp_path / "vocabulary", vocabulary=True)
     texts = [*TEXTS, "The qqzz CAT, é!"]

@@ -141,10 +141,11 @@ def _check_modules(folder: Path) -> None:
     path = folder / "modules.json"
     if not path.is_file():
         return
-    kinds = [
-        str(module.get("type", "")) for module in msgspec.json.decode(path.read_bytes(), type=list[dict[str, Any]])
-    ]
-    for kind in kinds:
+    try:
+        modules = msgspec.json.decode(path.read_bytes(), type=list[dict[str, Any]])
+    except msgspec.MsgspecError as problem:
+        raise InputError(f"{path}: this is not a list of modules ({problem}). Fetch the file again") from problem
+    for kind in (str(module.get("type", "")) for module in modules):
         if kind.rpartition(".")[2] not in ("Transformer", "Pooling", "Normalize", "Dropout"):
             raise InputError(
                 f"{path}: the model has a part {kind!r} that entlink does not know. Use a model that ends in pooling"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from pathlib import Path
 from time import monotonic
@@ -177,11 +178,14 @@ def _configure_index(parser: Parser) -> None:
 
 
 def _index(arguments: Namespace) -> None:
+    from entlink.errors import InputError
     from entlink.kb.index import reindex
     from entlink.kb.word_writer import ensure_words
 
     _check_exists(arguments.kb)
     folder, said = Path(arguments.kb), []
+    if arguments.over_words and not os.access(folder, os.W_OK):
+        raise InputError(f"{folder}: cannot be written, so no index is kept there. Make it where the folder can be")
     encoders = load_encoders(arguments.over_vectors)
     with progress(quiet=arguments.quiet) as report:
         if not ((arguments.over_words or encoders) and _is_up_to_date(folder)):

@@ -21,6 +21,14 @@ def test_edits_are_folded_in_before(run, own):
     assert [one.name for one in derived_indexes(own / "index-2")] == ["words"]
 
 
+def test_no_index_is_said_to_be_made_where_none_can_be_kept(run, own, monkeypatch):
+    monkeypatch.setattr("os.access", lambda path, mode: False)  # as root nothing is read-only
+    done = run("kb", "index", own, "--words")
+    assert (done.code, done.out) == (3, "")
+    assert "cannot be written" in done.err
+    assert not derived_indexes(own / "index-1")
+
+
 def test_a_lost_index_is_made_too(run, own):
     (own / "index-1" / "index.json").unlink()
     assert run("kb", "index", own, "--words").code == 0

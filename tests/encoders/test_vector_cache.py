@@ -152,6 +152,13 @@ def test_a_place_that_cannot_be_written_is_memory_only(tmp_path, caplog):
     assert "they are kept in memory" in caplog.text
 
 
+def test_that_nothing_can_be_kept_is_told_once_however_many_ask(tmp_path, caplog):
+    (tmp_path / "file").write_text("no folder", encoding="utf8")
+    for _ in range(3):
+        VectorCache(tmp_path / "file" / "cache", Counting()).close()
+    assert len(caplog.messages) == 1
+
+
 def test_a_folder_in_place_of_the_file_is_memory_only(tmp_path, caplog):
     with VectorCache(None, Counting()) as cache:
         pass

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _BATCH = 1024  # texts that are encoded and committed at a time: some seconds of work
 _ASKED = 500  # keys in one query
+_told: set[Path] = set()  # that no cache can be kept there
 _PATIENCE = 30.0  # seconds to wait for another process that writes
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -152,11 +153,11 @@ class VectorCache:
             path.parent.mkdir(parents=True, exist_ok=True)
             return self._connected(path)
         except sqlite3.OperationalError as problem:  # not writable, locked too long or no room
-            _log.warning("%s: no cache of vectors can be kept here (%s); they are kept in memory", path, problem)
+            _tell_once(path, problem)
         except sqlite3.DatabaseError as problem:
             return self._made_anew(path, str(problem))
         except OSError as problem:
-            _log.warning("%s: no cache of vectors can be kept here (%s); they are kept in memory", path, problem)
+            _tell_once(path, problem)
         return None
 
     def _made_anew(self, path: Path, problem: str) -> sqlite3.Connection | None:
@@ -170,7 +171,7 @@ class VectorCache:
         try:
             return self._connected(path)
         except (sqlite3.DatabaseError, OSError) as second:
-            _log.warning("%s: no cache of vectors can be kept here (%s); they are kept in memory", path, second)
+            _tell_once(path, second)
             return None
 
     def _connected(self, path: Path) -> sqlite3.Connection:
@@ -192,6 +193,13 @@ class VectorCache:
             connection.close()
             raise
         return connection
+
+
+def _tell_once(path: Path, problem: Exception) -> None:
+    """Several stages of a linker use one file."""
+    if path not in _told:
+        _told.add(path)
+        _log.warning("%s: no cache of vectors can be kept here (%s); they are kept in memory", path, problem)
 
 
 def _key(text: str) -> bytes:

@@ -25,6 +25,7 @@ def _configure(parser: Parser) -> None:
     parser.add_argument(
         "data", metavar="DATA", nargs="+", help="documents with gold, of any format that entlink reads"
     )
+    parser.add_argument("--format", metavar="F", help="format of the data (default: told from its content)")
     parser.add_argument(
         "--config",
         metavar="C",
@@ -68,7 +69,7 @@ def _tune(arguments: Namespace) -> None:
 
     config = starting_config(arguments.config, arguments.kb)
     linker = load(arguments.kb, config=config, mentions="given")
-    files = _files(arguments.data)
+    files = _files(arguments.data, arguments.format)
     wanted = TuneOptions(
         by=arguments.by,
         keep=arguments.keep,
@@ -108,10 +109,10 @@ def starting_config(given: str | None, kb: str) -> LinkerConfig:
     return read_config(beside if (beside / LINKER_FILE).exists() else "zero-shot")
 
 
-def _files(paths: list[str]) -> list[File]:
+def _files(paths: list[str], format: str | None) -> list[File]:
     from entlink.evaluation.files import File
 
-    return [File(path, "gold") for path in paths]
+    return [File(path, "gold", format) for path in paths]
 
 
 def _lines(found: Tuned) -> list[str]:

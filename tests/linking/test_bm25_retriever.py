@@ -170,3 +170,11 @@ def test_later_turns_of_a_conversation_are_not_read(toy):
     mention = Mention(Span(8, 15), "mercury")
     retriever = BM25Retriever(toy, context=0.5)
     assert retriever.retrieve([Question(longer, [mention])]) == retriever.retrieve([Question(alone, [mention])])
+
+
+def test_what_is_kept_is_bounded_by_candidates(toy, monkeypatch):
+    monkeypatch.setattr("entlink.candidates.bm25._CACHED_CANDIDATES", 90)
+    retriever = BM25Retriever(toy, limit=30)
+    for number in range(10):
+        retriever.candidates(f"Mercury {number}")
+        assert len(retriever._found) <= 3

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 CONTEXT_TERMS = 10  # on each side of the mention
 _CONTEXT_CHARACTERS = 300  # on each side: more than ten words take
-_CACHED_SURFACES = 100_000
-_CACHED_KEYS = 1_000_000
+_CACHED_CANDIDATES = 250_000  # about 400 bytes each, and almost every surface has as many as the limit
+_CACHED_KEYS = 200_000
 
 
 class BM25Retriever:
@@ -59,7 +59,7 @@ class BM25Retriever:
         """The candidates of a surface, whatever stands around it; cached."""
         found = self._found.get(surface)
         if found is None:
-            if len(self._found) >= _CACHED_SURFACES:
+            if len(self._found) * self.limit >= _CACHED_CANDIDATES:
                 self._found.clear()
             blocked = self.kb.meaning(surface).blocked
             hits = [] if blocked else self.search.search(surface, self.limit, self._types)

@@ -131,7 +131,7 @@ def test_a_knowledge_base_without_entities(tmp_path, opened, dual):
     assert build_vectors(tmp_path / "none.kb", dual, nothing).rows == 0
     kb = opened(tmp_path / "none.kb")
     index = open_vectors(kb, dual)
-    assert index.rows_of(kb, [1, 2]).tolist() == [-1, -1]
+    assert index.rows.rows_of(kb, [1, 2]).tolist() == [-1, -1]
     assert [list(rows) for rows, _ in index.search(kb, numpy.ones((2, 64), numpy.float32), 3)] == [[], []]
 
 
@@ -192,7 +192,7 @@ def test_versions_of_a_changed_entity_are_made_anew(own_world, opened, dual):
     assert (index.rows.keys == kb.key("swazi")).sum() == 3
     for date in ("2010", "2020", "2031"):
         then = opened(own_world, date=date)
-        row = index.rows_of(then, [kb.key("swazi")])
+        row = index.rows.rows_of(then, [kb.key("swazi")])
         expected = dual.encode_entities([then.get("swazi")])
         assert numpy.allclose(index.vectors(row), expected, atol=1e-3)
 

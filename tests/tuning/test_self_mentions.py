@@ -14,6 +14,7 @@ from made_region import CHINESE, STRANGERS, region_kb
 from entlink.documents import Candidate, Document, Entity, Mention, Span
 from entlink.interfaces import Question
 from entlink.kb.build import BuildOptions, build
+from entlink.kb.edits import remove
 from entlink.kb.folding import key_of
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.linker import load
@@ -231,3 +232,11 @@ def test_descriptions_that_speak_of_known_names_only_are_made_up_for(tmp_path):
         assert len(self_mentions(kb, 60, 0, silent)) >= 60, "the descriptions give enough, of known names alone"
     assert found.from_names
     assert {one.kind for one in found.mentions} == set(Kind)
+
+
+def test_of_a_large_knowledge_base_the_last_entities_are_drawn_too(tmp_path, opened, monkeypatch):
+    folder = region_kb(tmp_path)
+    remove(folder, [f"p{number}" for number in range(50)])
+    monkeypatch.setattr(module, "_LISTED", 5)
+    kb = opened(folder)
+    assert {one.id for one in sampled(kb, 1000, Random(0))} == {one.id for one in kb}

@@ -85,7 +85,7 @@ def make_index(
 
 
 def _stage(store: Store, counts: Path, staged: Path, processes: int, progress: Progress) -> list[Path]:
-    last = int(store.connection.execute("SELECT coalesce(max(key), 0) FROM entities").fetchone()[0])
+    last = store.last_key()
     firsts = range(1, last + 1, ENTITIES_A_TASK)
     tasks = [Task(f"names-{first:012}.jsonl", (store.folder, first, first + ENTITIES_A_TASK - 1)) for first in firsts]
     finished = [0]

@@ -224,6 +224,11 @@ class KnowledgeBase:
         """The entity with an internal key, as of the date."""
         return self._store.entity(key, self.date)
 
+    @property
+    def last_key(self) -> int:
+        """The largest internal key: there are fewer entities than that where some were removed."""
+        return self._store.last_key()
+
     def fresh_entities(self) -> Iterator[tuple[int, Entity]]:
         """Every entity that changed since the last index and is still there, as of the date, by key."""
         for key in sorted(self._overlay.changed - self._overlay.removed):

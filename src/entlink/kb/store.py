@@ -262,6 +262,10 @@ class Store:
         rows = self.connection.execute("SELECT type, count(*) FROM types GROUP BY type ORDER BY count(*) DESC, type")
         return [(row[0], int(row[1])) for row in rows]
 
+    def last_key(self) -> int:
+        """The largest internal key; 0 where there is no entity."""
+        return int(self.connection.execute("SELECT coalesce(max(key), 0) FROM entities").fetchone()[0])
+
     def keys_of_types(self, types: Iterable[str]) -> set[int]:
         """Keys of all entities with any of the types."""
         keys: set[int] = set()

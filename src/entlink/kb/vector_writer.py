@@ -84,7 +84,7 @@ def has_vectors(folder: Path, dual: DualEncoder) -> bool:
 
 def write_vectors(store: Store, target: Path, dual: DualEncoder, progress: Progress) -> None:
     """Encode every version of every entity, and make an index in the folder `target`."""
-    last = int(store.connection.execute("SELECT coalesce(max(key), 0) FROM entities").fetchone()[0])
+    last = store.last_key()
     blocks = [
         Block(f"{first:012}.npy", min(_BLOCK, last - first + 1), _rows_between(store, first, first + _BLOCK - 1))
         for first in range(1, last + 1, _BLOCK)

@@ -73,7 +73,7 @@ def write_words(
 
 
 def _write_blocks(store: Store, folder: Path, processes: int, progress: Progress) -> list[Path]:
-    last = int(store.connection.execute("SELECT coalesce(max(key), 0) FROM entities").fetchone()[0])
+    last = store.last_key()
     firsts = range(1, last + 1, ENTITIES_A_BLOCK)
     tasks = [Task(f"block-{first:012}", (store.folder, first, first + ENTITIES_A_BLOCK - 1)) for first in firsts]
     finished = [0]

@@ -131,7 +131,8 @@ def sampled(kb: KnowledgeBase, most: int, random: Random) -> Iterator[Entity]:
         random.shuffle(entities)
         yield from entities
         return
-    for key in random.sample(range(1, count + 1), min(most, count)):
+    last = kb.last_key
+    for key in random.sample(range(1, last + 1), min(most, last)):
         entity = kb.entity(key)  # numbers of removed entities are drawn in vain
         if entity is not None:
             yield entity

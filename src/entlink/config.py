@@ -17,7 +17,6 @@ case = false
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterable
 from itertools import chain, count
 from pathlib import Path
@@ -29,12 +28,11 @@ from msgspec import field
 from entlink.errors import ConfigError, EntlinkError, MissingExtraError, MissingModelError
 from entlink.kb.aliases import PriorWeights
 from entlink.kb.tiers import Normalisation
-from entlink.registry import BUILT_IN, NEEDS_NO_KB, did_you_mean, find, names
+from entlink.registry import BUILT_IN, NEEDS_NO_KB, did_you_mean, find
 
 Stage = dict[str, Any]
 LINKER_FILE = "linker.toml"
 PRESETS = ("lexical", "zero-shot")
-_NUMBER = re.compile(r"-\d+$")  # of the second retriever of a name and those after it
 _IN_THE_BOX = Path(__file__).parent / "presets"
 
 
@@ -75,7 +73,23 @@ def read_config(given: str | Path) -> LinkerConfig:
 def config_beside(kb: str | Path) -> LinkerConfig:
     """That of the linker saved beside a knowledge base (`shop.linker` beside `shop.kb`), else the default."""
     folder = linker_beside(kb)
-    return read_config(folder) if (folder / LINKER_FILE).exists() else LinkerConfig()
+    if not (folder / LINKER_FILE).exists():
+        return LinkerConfig()
+    _check_made_for(kb, folder)
+    return read_config(folder)
+
+
+def _check_made_for(kb: str | Path, folder: Path) -> None:
+    """A warning where a linker was made for a knowledge base of another name: copied, or renamed."""
+    from entlink.saving import read_card
+
+    made_for = read_card(folder).kb
+    if made_for and made_for != Path(kb).name:
+        import logging
+
+        logging.getLogger(__name__).warning(
+            "%s was made for %s: its weights and thresholds may not fit %s", folder, made_for, Path(kb).name
+        )
 
 
 def linker_beside(kb: str | Path) -> Path:
@@ -126,7 +140,7 @@ def make_fusion(config: LinkerConfig, kb: object) -> Any:
     fusion = make_stage("fusion", config.fusion, kb)
     known = retriever_names(config.retriever)
     for name in getattr(fusion, "names", ()):
-        if name not in known and _NUMBER.sub("", name) not in names("retriever"):
+        if name not in known:
             raise ConfigError(
                 f"[fusion] {config.fusion['name']}: there is no retriever {name!r} to fuse{did_you_mean(name, known)}"
             )

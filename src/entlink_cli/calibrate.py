@@ -99,7 +99,7 @@ def _calibrate(arguments: Namespace) -> None:
     _save(arguments, folder, calibrated, wanted, found)
     if arguments.json:
         say_json(msgspec.to_builtins(found))
-    else:
+    elif not arguments.quiet:
         say(*_lines(found))
     if not arguments.quiet:
         note(f"saved as {folder}")

@@ -93,7 +93,7 @@ def _tune(arguments: Namespace) -> None:
     save_linker(folder, tuned, step, Path(arguments.kb).name)
     if arguments.json:
         say_json(msgspec.to_builtins(found))
-    else:
+    elif not arguments.quiet:
         say(*_lines(found))
     if not arguments.quiet:
         note(f"saved as {folder}")

@@ -117,8 +117,19 @@ def test_a_fusion_that_speaks_of_no_retriever_is_told(world_folder):
         ConfigError, match=r"\[fusion\] weights: there is no retriever 'alais' .*did you mean 'alias'"
     ):
         load(world_folder, config=config)
-    config = LinkerConfig(fusion={"name": "quotas", "shares": {"alias": 1.0, "dense": 1.0, "alias-2": 0.5}})
-    load(world_folder, config=config).kb.close()  # one that is left out is none that cannot be
+    config = LinkerConfig(fusion={"name": "quotas", "shares": {"alias": 1.0, "dense": 1.0}})
+    with pytest.raises(ConfigError, match="there is no retriever 'dense' to fuse"):
+        load(world_folder, config=config)
+
+
+def test_a_fusion_may_speak_of_a_retriever_whose_model_is_missing(world_folder, caplog):
+    retrievers = [{"name": "alias"}, {"name": "dense", "encoder": "not-there"}]
+    config = LinkerConfig(retriever=retrievers, fusion={"name": "weights", "weights": {"alias": 1.0, "dense": 1.0}})
+    linker = load(world_folder, config=config)
+    assert linker.pooling is not None
+    assert list(linker.pooling.retrievers) == ["alias"]
+    assert len(caplog.records) == 1
+    linker.kb.close()
 
 
 def test_a_retriever_keeps_its_name_where_the_one_before_it_is_missing(world, monkeypatch, tmp_path):

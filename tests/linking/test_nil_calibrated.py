@@ -36,6 +36,18 @@ def test_a_link_scores_its_probability(world):
     assert link.candidates == (best, second)
 
 
+@pytest.mark.parametrize(
+    ("evidence", "share"), [({}, 0.7), ({"sum": 3.0}, 1 / (1 + exp(-1.0)))], ids=["of scores", "by a softmax of sums"]
+)
+def test_of_a_name_that_several_bear_it_is_no_surer_than_the_ranker(world, evidence, share):
+    best = Candidate("planet", 0.7, {"prior": 0.7, "tier": 0.0, **evidence})
+    second = Candidate("element", 0.3, {"prior": 0.3, "tier": 0.0, **dict.fromkeys(evidence, 2.0)})
+    far = Candidate("venus", 0.6, {"prior": 0.0, **evidence})
+    nil = CalibratedNil(world, **{**SETTINGS, "bias": 9.0})
+    assert nil.probability([best, far, second]) == pytest.approx(share)
+    assert nil.probability([best, far]) > 0.99
+
+
 def test_below_the_threshold_it_is_nil(world):
     candidate = Candidate("sun", 0.3)
     nil = CalibratedNil(world, **SETTINGS, threshold=0.5)

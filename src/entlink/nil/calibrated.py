@@ -10,7 +10,7 @@ from entlink.errors import ConfigError
 from entlink.interfaces import Shortlist
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.nil.by_type import NO_TYPES, Limit, Share, limit_for, nil_type
-from entlink.nil.measures import measure
+from entlink.nil.measures import measure, share_of_name
 from entlink.nil.threshold import PINNED, ThresholdNil
 
 
@@ -81,7 +81,9 @@ class CalibratedNil:
             return 0.0
         if candidates[0].evidence.get(PINNED):
             return 1.0
-        return logistic(self.bias + sum(weight * measure(name, candidates) for name, weight in self.weights.items()))
+        known = logistic(self.bias + sum(weight * measure(name, candidates) for name, weight in self.weights.items()))
+        # It was not fitted to names that several bear: there, no surer than the ranker is of its choice.
+        return min(known, share_of_name(candidates))
 
     def limit(self, best: Candidate) -> Limit:
         """The threshold that holds for a candidate."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import exp
 
 from entlink.documents import Candidate
 from entlink.kb.tiers import Tier
@@ -31,6 +32,22 @@ def lead(candidates: Sequence[Candidate]) -> float:
     if second is None:
         return WIDEST_LEAD
     return min(WIDEST_LEAD, best.evidence["sum"] - second.evidence.get("sum", 0.0))
+
+
+def share_of_name(candidates: Sequence[Candidate]) -> float:
+    """The best's share among those that bear the mention as a name, if it does; 1 where no other does.
+
+    By a softmax where the ranker adds up evidence, else of the scores.
+    """
+    best = candidates[0]
+    namesakes = [one for one in candidates if "tier" in one.evidence]
+    if "tier" not in best.evidence or len(namesakes) < 2:
+        return 1.0
+    if "sum" in best.evidence:
+        own = best.evidence["sum"]
+        return 1.0 / sum(exp(min(0.0, one.evidence.get("sum", own) - own)) for one in namesakes)
+    total = sum(one.score for one in namesakes)
+    return best.score / total if total > 0 else 1.0 / len(namesakes)
 
 
 def named(candidates: Sequence[Candidate]) -> float:

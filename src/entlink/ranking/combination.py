@@ -86,8 +86,11 @@ class CombinationRanker:
         return sorted(scored, key=lambda one: -one.score)
 
     def _own_evidence(self, surface: str, candidate: Candidate) -> dict[str, float]:
-        title = candidate.title or ""
+        title, given = candidate.title or "", candidate.evidence
+        # Retrievers that are asked in turn do not sign what they find; of a near spelling, P(e|m) is another name's.
+        prior = {"alias": given["prior"]} if "prior" in given and not given.keys() & {"alias", "edit"} else {}
         return {
+            **prior,
             "spelling": likeness(surface, title),
             "initials": float(are_initials(surface, title)),
             "popularity": self._popularity.of(candidate.entity, title),

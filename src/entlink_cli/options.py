@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from entlink_cli import values
@@ -185,12 +186,14 @@ def make_linker(arguments: Namespace, mentions: str = "detect") -> Linker:
     """The linker that the options of `linking` describe."""
     import msgspec
 
-    from entlink.config import config_beside, read_config
+    from entlink.config import LinkerConfig, config_beside, linker_beside, read_config
     from entlink.linker import load
 
     if arguments.type:
         tell_of_unknown_types(arguments.kb, arguments.type)
     config = read_config(arguments.config) if arguments.config else config_beside(arguments.kb)
+    if not arguments.config and config != LinkerConfig() and sys.stderr.isatty():
+        note(f"with the linker saved in {linker_beside(arguments.kb)}")
     detector = {name: value for name in _DETECTOR_SETTINGS if (value := getattr(arguments, name)) is not None}
     if detector and mentions == "given":
         arguments.parser.error("--case and --min-link-probability do nothing with --mentions given")

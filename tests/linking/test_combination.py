@@ -143,3 +143,11 @@ def test_likeness(surface, title, least, most):
 )
 def test_initials(surface, title, is_so):
     assert are_initials(surface, title) is is_so
+
+
+def test_what_is_asked_in_turn_counts_its_prior_too(world):
+    ranker = without(world, alias=2.0)
+    named = Candidate("sun", 0.4, {"prior": 0.4, "tier": 0.0}, "Sun")
+    spelt = Candidate("venus", 0.9, {"prior": 0.9, "edit": 0.8}, "Venus")
+    (found,) = ranker.rank([shortlist("Sun", named, spelt)])
+    assert {one.entity: one.evidence["sum"] for one in found} == {"sun": pytest.approx(0.8), "venus": 0.0}

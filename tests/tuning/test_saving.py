@@ -64,3 +64,10 @@ def test_a_card_that_is_broken_is_told(tmp_path):
     (tmp_path / "card.json").write_text('{"kb": 3}', encoding="utf8")
     with pytest.raises(ConfigError, match=r"card\.json: cannot be read .*remove it"):
         read_card(tmp_path)
+
+
+def test_a_linker_made_for_another_knowledge_base_is_told(own_world, caplog):
+    save_linker(linker_beside(own_world), LinkerConfig(min_score=0.5), {"command": "one"}, "other.kb")
+    assert config_beside(own_world).min_score == 0.5
+    (record,) = caplog.records
+    assert "was made for other.kb" in record.getMessage()

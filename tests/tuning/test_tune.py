@@ -87,3 +87,11 @@ def test_one_document_is_enough(region_folder, size):
 def test_only_a_fusion_can_be_tuned(region_folder):
     with pytest.raises(ConfigError, match=r"only a linker with a \[fusion\]"):
         tuned(region_folder, LinkerConfig())
+
+
+def test_a_fusion_that_finds_as_much_as_any_stays(region_folder):
+    weights = {"alias": 0.3, "edit-distance": 0.7, "bm25": 0.4}
+    given = msgspec.structs.replace(FUSED, fusion={"name": "weights", "keep": 9, "weights": weights})
+    config, report = tuned(region_folder, given)
+    assert report.recall == report.recall_before == pytest.approx(5 / 6)
+    assert config.fusion == {"name": "weights", "keep": 2, "weights": weights}

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     Encode = Callable[[Sequence[Entity]], Vectors]
 
 FLAT = 50_000  # rows: with more, lists are made
-_BLOCK = 4_096  # keys a block
+_BLOCK = 1_024  # keys a block: what an interrupted run may have to encode again
 _BATCH = 512  # entities encoded at once, of about the same length
 _ROWS_AT_ONCE = 65_536  # while files are put together
 _MANY = 1_000_000  # rows: with more, more lists are made

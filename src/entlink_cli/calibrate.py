@@ -10,7 +10,6 @@ from entlink_cli import options, values
 from entlink_cli.output import columns, note, say, say_json
 from entlink_cli.parsing import Command
 from entlink_cli.progress import progress
-from entlink_cli.tune import starting_config
 
 if TYPE_CHECKING:
     from entlink.config import LinkerConfig
@@ -24,15 +23,7 @@ _PLOT = "reliability.svg"
 
 def _configure(parser: Parser) -> None:
     options.kb_argument(parser)
-    parser.add_argument(
-        "--config",
-        metavar="C",
-        help="the linker to calibrate: a TOML file, a saved linker, or one in the box (default: the linker beside "
-        "the knowledge base, else zero-shot)",
-    )
-    parser.add_argument(
-        "-o", "--output", metavar="DIR", help="where to save the linker (default: NAME.linker beside NAME.kb)"
-    )
+    options.saved_linker(parser)
     parser.add_argument(
         "--mentions", metavar="N", type=_enough, default=2000, help="mentions to calibrate on (default: 2000)"
     )
@@ -82,7 +73,7 @@ def _calibrate(arguments: Namespace) -> None:
         file_to_write(arguments.plot)
     folder = Path(arguments.output) if arguments.output else linker_beside(arguments.kb)
     _tell_of_another_kb(arguments, folder)
-    config = starting_config(arguments.config, arguments.kb)
+    config = options.starting_config(arguments.config, arguments.kb)
     linker = load(arguments.kb, config=config, mentions="given")
     wanted = CalibrationOptions(
         mentions=arguments.mentions,

@@ -11,6 +11,7 @@ from entlink_cli.output import note
 if TYPE_CHECKING:
     from argparse import _ArgumentGroup
 
+    from entlink.config import LinkerConfig
     from entlink.linker import Linker
     from entlink.sources import WikiOptions
     from entlink_cli.parsing import Namespace, Parser
@@ -171,6 +172,29 @@ def linking(parser: Parser) -> None:
     parser.add_argument(
         "--nil-threshold", metavar="T", type=values.share, help="NIL when the best candidate scores less"
     )
+
+
+def saved_linker(parser: Parser) -> None:
+    """Which linker to start from, and where to save what becomes of it."""
+    parser.add_argument(
+        "--config",
+        metavar="C",
+        help="what to start from: a TOML file, a saved linker, or one in the box (default: the linker beside the "
+        "knowledge base, else zero-shot)",
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="DIR", help="where to save the linker (default: NAME.linker beside NAME.kb)"
+    )
+
+
+def starting_config(given: str | None, kb: str) -> LinkerConfig:
+    """What --config names; else the linker beside the knowledge base; else the one in the box that fuses."""
+    from entlink.config import LINKER_FILE, linker_beside, read_config
+
+    if given:
+        return read_config(given)
+    beside = linker_beside(kb)
+    return read_config(beside if (beside / LINKER_FILE).exists() else "zero-shot")
 
 
 def tell_of_unknown_types(kb: str, types: list[str]) -> None:

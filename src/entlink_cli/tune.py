@@ -12,7 +12,6 @@ from entlink_cli.parsing import Command
 from entlink_cli.progress import progress
 
 if TYPE_CHECKING:
-    from entlink.config import LinkerConfig
     from entlink.evaluation.files import File
     from entlink.tuning.tune import Tuned
     from entlink_cli.parsing import Namespace, Parser
@@ -26,15 +25,7 @@ def _configure(parser: Parser) -> None:
         "data", metavar="DATA", nargs="+", help="documents with gold, of any format that entlink reads"
     )
     parser.add_argument("--format", metavar="F", help="format of the data (default: told from its content)")
-    parser.add_argument(
-        "--config",
-        metavar="C",
-        help="what to start from: a TOML file, a saved linker, or one in the box (default: the linker beside the "
-        "knowledge base, else zero-shot)",
-    )
-    parser.add_argument(
-        "-o", "--output", metavar="DIR", help="where to save the linker (default: NAME.linker beside NAME.kb)"
-    )
+    options.saved_linker(parser)
     parser.add_argument(
         "--by",
         choices=("weights", "quotas"),
@@ -67,7 +58,7 @@ def _tune(arguments: Namespace) -> None:
     from entlink.saving import save_linker
     from entlink.tuning.tune import TuneOptions, tune
 
-    config = starting_config(arguments.config, arguments.kb)
+    config = options.starting_config(arguments.config, arguments.kb)
     linker = load(arguments.kb, config=config, mentions="given")
     files = _files(arguments.data, arguments.format)
     wanted = TuneOptions(
@@ -97,16 +88,6 @@ def _tune(arguments: Namespace) -> None:
         say(*_lines(found))
     if not arguments.quiet:
         note(f"saved as {folder}")
-
-
-def starting_config(given: str | None, kb: str) -> LinkerConfig:
-    """What --config names; else the linker beside the knowledge base; else the one in the box that fuses."""
-    from entlink.config import LINKER_FILE, linker_beside, read_config
-
-    if given:
-        return read_config(given)
-    beside = linker_beside(kb)
-    return read_config(beside if (beside / LINKER_FILE).exists() else "zero-shot")
 
 
 def _files(paths: list[str], format: str | None) -> list[File]:

@@ -83,9 +83,7 @@ def _config() -> LinkerConfig:
         for one in config.retriever
         if one["name"] != "edit-distance"
     ]
-    assert config.fusion is not None
-    weights = {name: weight for name, weight in config.fusion["weights"].items() if name != "edit-distance"}
-    return msgspec.structs.replace(config, retriever=searched, fusion={**config.fusion, "weights": weights})
+    return msgspec.structs.replace(config, retriever=searched)
 
 
 def _questions(mentions: int) -> Iterator[Question]:

@@ -17,6 +17,7 @@ case = false
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterable
 from itertools import chain, count
 from pathlib import Path
@@ -28,11 +29,12 @@ from msgspec import field
 from entlink.errors import ConfigError, EntlinkError, MissingExtraError, MissingModelError
 from entlink.kb.aliases import PriorWeights
 from entlink.kb.tiers import Normalisation
-from entlink.registry import BUILT_IN, NEEDS_NO_KB, did_you_mean, find
+from entlink.registry import BUILT_IN, NEEDS_NO_KB, did_you_mean, find, names
 
 Stage = dict[str, Any]
 LINKER_FILE = "linker.toml"
 PRESETS = ("lexical", "zero-shot")
+_NUMBER = re.compile(r"-\d+$")  # of the second retriever of a name and those after it
 _IN_THE_BOX = Path(__file__).parent / "presets"
 
 
@@ -139,8 +141,11 @@ def make_fusion(config: LinkerConfig, kb: object) -> Any:
         return None
     fusion = make_stage("fusion", config.fusion, kb)
     known = retriever_names(config.retriever)
-    for name in getattr(fusion, "names", ()):
-        if name not in known:
+    spoken_of = list(getattr(fusion, "names", ()))
+    # A linker may go without a retriever that its fusion knows, but not without all of them.
+    has_a_say = not spoken_of or not set(known).isdisjoint(spoken_of)
+    for name in spoken_of:
+        if not has_a_say or (name not in known and _NUMBER.sub("", name) not in names("retriever")):
             raise ConfigError(
                 f"[fusion] {config.fusion['name']}: there is no retriever {name!r} to fuse{did_you_mean(name, known)}"
             )

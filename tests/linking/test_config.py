@@ -117,9 +117,11 @@ def test_a_fusion_that_speaks_of_no_retriever_is_told(world_folder):
         ConfigError, match=r"\[fusion\] weights: there is no retriever 'alais' .*did you mean 'alias'"
     ):
         load(world_folder, config=config)
-    config = LinkerConfig(fusion={"name": "quotas", "shares": {"alias": 1.0, "dense": 1.0}})
+    config = LinkerConfig(fusion={"name": "quotas", "shares": {"alias": 1.0, "dense": 1.0, "alias-2": 0.5}})
+    load(world_folder, config=config).kb.close()  # one that is left out is none that cannot be
+    config = LinkerConfig(fusion={"name": "quotas", "shares": {"dense": 1.0}})
     with pytest.raises(ConfigError, match="there is no retriever 'dense' to fuse"):
-        load(world_folder, config=config)
+        load(world_folder, config=config)  # with no say for anybody, everything would be NIL
 
 
 def test_a_fusion_may_speak_of_a_retriever_whose_model_is_missing(world_folder, caplog):

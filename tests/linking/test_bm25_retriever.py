@@ -7,6 +7,7 @@ import pytest
 from entlink.candidates.bm25 import BM25Retriever
 from entlink.config import LinkerConfig
 from entlink.documents import Candidate, Document, Entity, Mention, Span, Turn
+from entlink.errors import ConfigError
 from entlink.interfaces import Follower, Question, Rescorer, Shortlist, Typed
 from entlink.kb.edits import add, block, remove
 from entlink.kb.knowledge_base import KnowledgeBase
@@ -178,3 +179,9 @@ def test_what_is_kept_is_bounded_by_candidates(toy, monkeypatch):
     for number in range(10):
         retriever.candidates(f"Mercury {number}")
         assert len(retriever._found) <= 3
+
+
+@pytest.mark.parametrize("context", [-2.0, float("nan")])
+def test_words_around_cannot_weigh_less_than_nothing(own_world, opened, context):
+    with pytest.raises(ConfigError, match=r"context = .* does not fit"):
+        BM25Retriever(opened(own_world), context=context)

@@ -151,3 +151,9 @@ def test_what_is_asked_in_turn_counts_its_prior_too(world):
     spelt = Candidate("venus", 0.9, {"prior": 0.9, "edit": 0.8}, "Venus")
     (found,) = ranker.rank([shortlist("Sun", named, spelt)])
     assert {one.entity: one.evidence["sum"] for one in found} == {"sun": pytest.approx(0.8), "venus": 0.0}
+
+
+@pytest.mark.parametrize("bias", [float("nan"), float("inf")])
+def test_a_bias_that_is_no_number_is_told(world, bias):
+    with pytest.raises(ConfigError, match=r"bias = .* does not fit"):
+        CombinationRanker(world, bias=bias)

@@ -8,7 +8,7 @@ from math import log1p
 from typing import TYPE_CHECKING
 
 from entlink.documents import Candidate
-from entlink.errors import DamagedError
+from entlink.errors import ConfigError, DamagedError
 from entlink.interfaces import Question, Shortlist
 from entlink.kb.word_search import Found, Weight, WordSearch
 from entlink.kb.word_terms import terms_of
@@ -33,6 +33,8 @@ class BM25Retriever:
     def __init__(
         self, kb: KnowledgeBase, *, limit: int = 30, k1: float = 1.2, b: float = 0.75, context: float = 0.0
     ) -> None:
+        if not context >= 0:
+            raise ConfigError(f"context = {context} does not fit: a word around the mention weighs 0 or more")
         self.kb, self.limit, self.context = kb, limit, context
         self.search = WordSearch(kb, k1=k1, b=b)
         self._types: frozenset[str] = frozenset()

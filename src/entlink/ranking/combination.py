@@ -50,6 +50,8 @@ class CombinationRanker:
         bias: float = _BIAS,
         encoder: str = "minilm",
     ) -> None:
+        if not isfinite(bias):
+            raise ConfigError(f"bias = {bias} does not fit: it is a number, and a larger one makes more names NIL")
         self.kb, self.bias = kb, bias
         self.weights = {**DEFAULT_WEIGHTS, **_known(weights or {})}
         self._popularity = Popularity(kb)

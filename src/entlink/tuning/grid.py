@@ -7,7 +7,7 @@ from itertools import product
 from math import gcd
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from entlink.candidates.fusion import QuotaFusion, slots_of
+from entlink.candidates.fusion import QuotaFusion
 from entlink.documents import Candidate
 from entlink.tuning.tables import EvidenceTable, recall_at
 
@@ -85,6 +85,3 @@ def _merit(tried: Tried) -> tuple[float, float, float]:
     """Of two that reach as much, the one with fewer retrievers is simpler."""
     used = sum(weight > 0 for weight in tried.settings.values())
     return round(tried.recall, 4), round(tried.reciprocal, 4), -used
-
-
-__all__ = ["Fused", "Tried", "best_quotas", "best_weights", "share_grid", "slots_of", "weight_grid"]

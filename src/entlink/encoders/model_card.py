@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -11,7 +11,8 @@ from entlink.errors import DamagedError
 from entlink.kb.checksums import checksum
 
 CARD = "model.json"
-Kind = Literal["transformer", "static"]
+# A dual and a cross were trained on mentions and entities; weights are kept to train something from them.
+Kind = Literal["transformer", "static", "dual", "cross", "weights"]
 
 
 class FileCard(msgspec.Struct, frozen=True):
@@ -22,7 +23,7 @@ class FileCard(msgspec.Struct, frozen=True):
 
 
 class ModelCard(msgspec.Struct, frozen=True):
-    """What is known of a model; `files` are by their path in its folder."""
+    """What is known of a model; `files` are by their path in its folder, `settings` those of its kind."""
 
     name: str
     kind: Kind
@@ -39,6 +40,7 @@ class ModelCard(msgspec.Struct, frozen=True):
     entlink: str = ""
     command: str = ""
     made: str = ""
+    settings: dict[str, Any] = {}
 
     @property
     def bytes(self) -> int:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from entlink.documents import Span
+from entlink.documents import Document, Span
 from entlink.errors import SpanError
 from entlink.spans import OFFSETS, span_problem
 
@@ -28,10 +28,7 @@ class Reader:
 
     def __init__(self, tokenizer: Any, window: int) -> None:
         self._tokenizer = tokenizer
-        marked = tokenizer.encode("a")
-        signs = [at for at, sign in enumerate(marked.special_tokens_mask) if not sign]
-        self._before = list(marked.ids[: signs[0]]) if signs else []
-        self._after = list(marked.ids[signs[-1] + 1 :]) if signs else []
+        self._before, self._after = signs_of(tokenizer)
         self._room = max(1, window - len(self._before) - len(self._after))
 
     def read(self, texts: Sequence[str]) -> list[Tokens | None]:
@@ -40,13 +37,13 @@ class Reader:
         found = [list(one.ids) for one in self._tokenizer.encode_batch_fast(cuts, add_special_tokens=False)]
         for at, (text, cut) in enumerate(zip(texts, cuts, strict=True)):
             if len(found[at]) < self._room and len(cut) < len(text):
-                found[at] = list(self._tokenizer.encode(_plain(text), add_special_tokens=False).ids)
+                found[at] = list(self._tokenizer.encode(plain(text), add_special_tokens=False).ids)
         return [self._marked(ids[: self._room]) for ids in found]
 
     def read_around(self, texts: Sequence[tuple[str, Span]]) -> list[Tokens | None]:
         """The tokens around each span, as many before as after where both are there; None where it has none."""
         cuts = [self._surroundings(text, span) for text, span in texts]
-        found = self._tokenizer.encode_batch([_plain(text) for text, _ in cuts], add_special_tokens=False)
+        found = self._tokenizer.encode_batch([plain(text) for text, _ in cuts], add_special_tokens=False)
         return [self._centred(one, span) for one, (_, span) in zip(found, cuts, strict=True)]
 
     def _marked(self, ids: list[int], first: int = 0, last: int | None = None) -> Tokens | None:
@@ -72,7 +69,7 @@ class Reader:
 
     def _beginning(self, text: str) -> str:
         most = self._room * _CHARACTERS_A_TOKEN
-        return _plain(text if len(text) <= most else text[: _space_before(text, most)])
+        return plain(text if len(text) <= most else text[: space_before(text, most)])
 
     def _surroundings(self, text: str, span: Span) -> tuple[str, Span]:
         """A long text cut to what could be in the window, so that reading it takes no longer than a short one."""
@@ -84,17 +81,34 @@ class Reader:
             return text, span
         start = max(0, span.start - reach)
         end = min(span.end, span.start + reach)
-        stop = _space_before(text, min(len(text), end + reach))
+        stop = space_before(text, min(len(text), end + reach))
         if match := _SPACE.search(text, start, span.start) if start else None:
             start = match.end()
         return text[start : max(stop, end)], Span(span.start - start, end - start)
 
 
-def _plain(text: str) -> str:
+def signs_of(tokenizer: Any) -> tuple[list[int], list[int]]:
+    """The model's own signs before a text and after it."""
+    marked = tokenizer.encode("a")
+    words = [at for at, sign in enumerate(marked.special_tokens_mask) if not sign]
+    return (list(marked.ids[: words[0]]), list(marked.ids[words[-1] + 1 :])) if words else ([], [])
+
+
+def readable_end(document: Document, end: int) -> int:
+    """How far the text around something that ends at `end` may be read: in a conversation, to the end of its turn.
+
+    So it reads the same when further turns come.
+    """
+    size = len(document.text)
+    return next((turn.end for turn in document.turn_spans if end <= turn.end), size) if document.turns else size
+
+
+def plain(text: str) -> str:
+    """The text in characters that every tokenizer takes."""
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
-def _space_before(text: str, at: int) -> int:
+def space_before(text: str, at: int) -> int:
     """The last place not after `at` that no word runs across; `at` itself if there is none near."""
     if at >= len(text):
         return len(text)

@@ -1,0 +1,152 @@
+"""Mentions where they stand, and entities, as the tokens of a model that was trained on pairs of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from entlink.encoders.tokens import Tokens, plain, readable_end, signs_of
+from entlink.errors import InputError, SpanError
+from entlink.spans import OFFSETS, span_problem
+
+if TYPE_CHECKING:
+    from entlink.documents import Document, Entity, Mention
+    from entlink.encoders.pair_settings import PairSettings
+
+_CHARACTERS_A_TOKEN = 6  # some more than words have; what turns out to be too little is read again, further
+_FURTHER = 4  # times as far
+_LONGEST_WORD = 100  # a cut is moved to the end of a word if that is no further
+_SPACE = re.compile(r"\s")
+_MARKERS = ("before a mention", "after a mention", "after a title")
+
+
+class PairReader:
+    """A tokenizer with the settings of a model.
+
+    A mention reads `[CLS] left [m] surface [/m] right [SEP]`, an entity `[CLS] title [t] description [SEP]`. The
+    place `first` to `last` is that of the surface or title; where it has no tokens, that of its markers.
+    """
+
+    def __init__(self, tokenizer: Any, settings: PairSettings) -> None:
+        self.settings, self._tokenizer = settings, tokenizer
+        self._before, self._after = signs_of(tokenizer)
+        self._open, self._close, self._title = (
+            _marker_id(tokenizer, marker, where) for marker, where in zip(settings.markers, _MARKERS, strict=True)
+        )
+        signs = len(self._before) + len(self._after)
+        self._mention_room = settings.mention_tokens - signs - 2
+        self._entity_room = settings.entity_tokens - signs - 1
+        if min(self._mention_room, self._entity_room) < 1:
+            raise InputError(
+                f"mention_tokens = {settings.mention_tokens} and entity_tokens = {settings.entity_tokens} leave no "
+                f"room for a word beside {signs} signs and the markers. Set both to 8 or more"
+            )
+
+    @property
+    def pad_id(self) -> int:
+        """What a batch is filled up with."""
+        return next((id for sign in ("[PAD]", "<pad>") if (id := self._tokenizer.token_to_id(sign)) is not None), 0)
+
+    @property
+    def most_tokens(self) -> int:
+        """The longest that a mention with an entity reads."""
+        return self.settings.mention_tokens + self.settings.entity_tokens - len(self._before)
+
+    def mention(self, document: Document, mention: Mention) -> Tokens:
+        """The mention among the words around it; in a conversation, none of later turns."""
+        return self.mentions([(document, mention)])[0]
+
+    def entity(self, entity: Entity) -> Tokens:
+        """The title and the beginning of the description."""
+        return self.entities([entity])[0]
+
+    def mentions(self, pairs: Sequence[tuple[Document, Mention]]) -> list[Tokens]:
+        """The tokens of each mention: as many before it as after it, where both are there."""
+        texts = [_Around(document, mention) for document, mention in pairs]
+        surfaces = self._sides([one.surface for one in texts], self._mention_room)
+        lefts = self._sides([one.left for one in texts], self._mention_room, last=True)
+        rights = self._sides([one.right for one in texts], self._mention_room)
+        return [self._marked(*parts) for parts in zip(surfaces, lefts, rights, strict=True)]
+
+    def entities(self, entities: Sequence[Entity]) -> list[Tokens]:
+        """The tokens of each entity."""
+        titles = self._sides([entity.title for entity in entities], self._entity_room)
+        told = self._sides([entity.description for entity in entities], self._entity_room)
+        return [self._titled(title, rest) for title, rest in zip(titles, told, strict=True)]
+
+    def joint(self, mention: Tokens, entity: Tokens) -> Tokens:
+        """Both as one text; the place is that of the mention."""
+        return Tokens([*mention.ids, *entity.ids[len(self._before) :]], mention.first, mention.last)
+
+    def has_words(self, tokens: Tokens) -> bool:
+        """Whether the surface or the title has tokens of its own."""
+        return tokens.ids[tokens.first] not in (self._open, self._title)
+
+    def _marked(self, surface: list[int], left: list[int], right: list[int]) -> Tokens:
+        spare = self._mention_room - len(surface)
+        before = min(len(left), max(spare // 2, spare - len(right)))
+        left = left[len(left) - before :]
+        right = right[: spare - before]
+        ids = [*self._before, *left, self._open, *surface, self._close, *right, *self._after]
+        opened = len(self._before) + len(left)
+        return Tokens(ids, opened + 1, opened + 1 + len(surface)) if surface else Tokens(ids, opened, opened + 2)
+
+    def _titled(self, title: list[int], told: list[int]) -> Tokens:
+        told = told[: self._entity_room - len(title)]
+        ids = [*self._before, *title, self._title, *told, *self._after]
+        first = len(self._before)
+        return Tokens(ids, first, first + (len(title) or 1))
+
+    def _sides(self, texts: Sequence[str], room: int, *, last: bool = False) -> list[list[int]]:
+        """The first or the last tokens of each text, as many as there is room for; of a long text, little is read."""
+        reach = room * _CHARACTERS_A_TOKEN
+        cuts = [_cut(text, reach, last=last) for text in texts]
+        found = self._ids(cuts)
+        for at, (text, cut) in enumerate(zip(texts, cuts, strict=True)):
+            wider = reach
+            while len(found[at]) < room and len(cut) < len(text):
+                wider *= _FURTHER
+                cut = _cut(text, wider, last=last)
+                found[at] = self._ids([cut])[0]
+        return [ids[-room:] if last else ids[:room] for ids in found]
+
+    def _ids(self, texts: Sequence[str]) -> list[list[int]]:
+        read = self._tokenizer.encode_batch_fast([plain(text) for text in texts], add_special_tokens=False)
+        return [one.ids for one in read]
+
+
+class _Around:
+    """A mention, and the text on both sides of it that may be read."""
+
+    __slots__ = ("left", "right", "surface")
+
+    def __init__(self, document: Document, mention: Mention) -> None:
+        text, (start, end) = document.text, (mention.span.start, mention.span.end)
+        if not 0 <= start <= end <= len(text):
+            problem = span_problem(start, end)
+            raise SpanError(f"{problem}; the document {document.id!r} has {len(text)} characters. {OFFSETS}")
+        self.left, self.right = text[:start], text[end : readable_end(document, end)]
+        self.surface = mention.text
+
+
+def _marker_id(tokenizer: Any, marker: str, where: str) -> int:
+    found: int | None = tokenizer.token_to_id(marker)
+    if found is None:
+        raise InputError(
+            f"the marker {marker!r}, which is to stand {where}, is not in the vocabulary of the model. Set `markers` "
+            "to three tokens that are and that no text uses; a BERT has [unused0], [unused1] and so on"
+        )
+    return found
+
+
+def _cut(text: str, reach: int, *, last: bool) -> str:
+    """About `reach` characters of the beginning or the end of a text, less a word that the cut would break."""
+    if len(text) <= reach:
+        return text
+    if last:
+        start = len(text) - reach
+        space = _SPACE.search(text, start, start + _LONGEST_WORD)
+        return text[space.end() if space else start :]
+    end = max(text.rfind(sign, max(0, reach - _LONGEST_WORD), reach) for sign in " \n\t")
+    return text[: end if end > 0 else reach]

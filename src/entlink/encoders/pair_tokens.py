@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from entlink.encoders.tokens import Tokens, plain, readable_end, signs_of
 from entlink.errors import InputError, SpanError
@@ -63,16 +63,19 @@ class PairReader:
 
     def mentions(self, pairs: Sequence[tuple[Document, Mention]]) -> list[Tokens]:
         """The tokens of each mention: as many before it as after it, where both are there."""
-        texts = [_Around(document, mention) for document, mention in pairs]
-        surfaces = self._sides([one.surface for one in texts], self._mention_room)
-        lefts = self._sides([one.left for one in texts], self._mention_room, last=True)
-        rights = self._sides([one.right for one in texts], self._mention_room)
+        for document, mention in pairs:
+            _check_span(document, mention)
+        room = self._mention_room
+        surfaces = self._read([_whole(mention.text) for _, mention in pairs], room)
+        lefts = self._read([_Part(one.text, 0, mention.span.start) for one, mention in pairs], room, last=True)
+        ends = ((one.text, mention.span.end, readable_end(one, mention.span.end)) for one, mention in pairs)
+        rights = self._read([_Part(*end) for end in ends], room)
         return [self._marked(*parts) for parts in zip(surfaces, lefts, rights, strict=True)]
 
     def entities(self, entities: Sequence[Entity]) -> list[Tokens]:
         """The tokens of each entity."""
-        titles = self._sides([entity.title for entity in entities], self._entity_room)
-        told = self._sides([entity.description for entity in entities], self._entity_room)
+        titles = self._read([_whole(entity.title) for entity in entities], self._entity_room)
+        told = self._read([_whole(entity.description) for entity in entities], self._entity_room)
         return [self._titled(title, rest) for title, rest in zip(titles, told, strict=True)]
 
     def joint(self, mention: Tokens, entity: Tokens) -> Tokens:
@@ -98,17 +101,17 @@ class PairReader:
         first = len(self._before)
         return Tokens(ids, first, first + (len(title) or 1))
 
-    def _sides(self, texts: Sequence[str], room: int, *, last: bool = False) -> list[list[int]]:
-        """The first or the last tokens of each text, as many as there is room for; of a long text, little is read."""
+    def _read(self, parts: Sequence[_Part], room: int, *, last: bool = False) -> list[list[int]]:
+        """The first or the last tokens of each part, as many as there is room for; of a long one, little is read."""
         reach = room * _CHARACTERS_A_TOKEN
-        cuts = [_cut(text, reach, last=last) for text in texts]
+        cuts = [_cut(part, reach, last=last) for part in parts]
         found = self._ids(cuts)
-        for at, (text, cut) in enumerate(zip(texts, cuts, strict=True)):
+        for at, part in enumerate(parts):
             wider = reach
-            while len(found[at]) < room and len(cut) < len(text):
+            while len(found[at]) < room and len(cuts[at]) < part.end - part.start:
                 wider *= _FURTHER
-                cut = _cut(text, wider, last=last)
-                found[at] = self._ids([cut])[0]
+                cuts[at] = _cut(part, wider, last=last)
+                found[at] = self._ids([cuts[at]])[0]
         return [ids[-room:] if last else ids[:room] for ids in found]
 
     def _ids(self, texts: Sequence[str]) -> list[list[int]]:
@@ -116,18 +119,23 @@ class PairReader:
         return [one.ids for one in read]
 
 
-class _Around:
-    """A mention, and the text on both sides of it that may be read."""
+class _Part(NamedTuple):
+    """A piece of a text that may be read; not cut out yet, since texts may be long and mentions many."""
 
-    __slots__ = ("left", "right", "surface")
+    text: str
+    start: int
+    end: int
 
-    def __init__(self, document: Document, mention: Mention) -> None:
-        text, (start, end) = document.text, (mention.span.start, mention.span.end)
-        if not 0 <= start <= end <= len(text):
-            problem = span_problem(start, end)
-            raise SpanError(f"{problem}; the document {document.id!r} has {len(text)} characters. {OFFSETS}")
-        self.left, self.right = text[:start], text[end : readable_end(document, end)]
-        self.surface = mention.text
+
+def _whole(text: str) -> _Part:
+    return _Part(text, 0, len(text))
+
+
+def _check_span(document: Document, mention: Mention) -> None:
+    start, end, size = mention.span.start, mention.span.end, len(document.text)
+    if not 0 <= start <= end <= size:
+        problem = span_problem(start, end)
+        raise SpanError(f"{problem}; the document {document.id!r} has {size} characters. {OFFSETS}")
 
 
 def _marker_id(tokenizer: Any, marker: str, where: str) -> int:
@@ -140,13 +148,15 @@ def _marker_id(tokenizer: Any, marker: str, where: str) -> int:
     return found
 
 
-def _cut(text: str, reach: int, *, last: bool) -> str:
-    """About `reach` characters of the beginning or the end of a text, less a word that the cut would break."""
-    if len(text) <= reach:
-        return text
+def _cut(part: _Part, reach: int, *, last: bool) -> str:
+    """About `reach` characters of the beginning or the end of a part, less a word that the cut would break."""
+    text, start, end = part
+    if end - start <= reach:
+        return text[start:end]
     if last:
-        start = len(text) - reach
-        space = _SPACE.search(text, start, start + _LONGEST_WORD)
-        return text[space.end() if space else start :]
-    end = max(text.rfind(sign, max(0, reach - _LONGEST_WORD), reach) for sign in " \n\t")
-    return text[: end if end > 0 else reach]
+        begin = end - reach
+        space = _SPACE.search(text, begin, min(end, begin + _LONGEST_WORD))
+        return text[space.end() if space else begin : end]
+    stop = start + reach
+    cut = max(text.rfind(sign, max(start, stop - _LONGEST_WORD), stop) for sign in " \n\t")
+    return text[start : cut if cut > start else stop]

@@ -1,0 +1,147 @@
+"""Examples as tokens, read once; which of them a step takes; and rows of about one length for the network."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy
+import torch
+from numpy.typing import NDArray
+
+from entlink.encoders.tokens import Tokens
+from entlink.errors import InputError
+from entlink.learning.networks import Rows
+
+if TYPE_CHECKING:
+    from entlink.documents import Entity
+    from entlink.encoders.pair_tokens import PairReader
+    from entlink.encoders.reporting import Progress
+    from entlink.kb.knowledge_base import KnowledgeBase
+    from entlink.learning.examples import Example
+
+_READ_AT_ONCE = 512
+MOST_TOKENS = 4096  # of a block, with its padding: more at once is no quicker on a CPU
+
+
+class TokenTable:
+    """The tokens of many texts in two arrays: lists of them would take ten times the memory."""
+
+    def __init__(self, texts: Iterable[Tokens]) -> None:
+        ids: list[NDArray[numpy.int32]] = []
+        places: list[tuple[int, int]] = []
+        for text in texts:
+            ids.append(numpy.asarray(text.ids, numpy.int32))
+            places.append((text.first, text.last))
+        self._ids = numpy.concatenate(ids) if ids else numpy.zeros(0, numpy.int32)
+        self.lengths = numpy.array([len(one) for one in ids], numpy.int64)
+        self._ends = self.lengths.cumsum()
+        self._places = numpy.array(places, numpy.int32).reshape(-1, 2)
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __getitem__(self, at: int) -> Tokens:
+        end = int(self._ends[at])
+        first, last = self._places[at].tolist()
+        return Tokens(self._ids[end - int(self.lengths[at]) : end].tolist(), first, last)
+
+    def digest(self) -> bytes:
+        parts = (self._ids.tobytes(), self.lengths.tobytes(), self._places.tobytes())
+        return hashlib.sha256(b"".join(parts)).digest()
+
+
+class Material:
+    """Examples with their mentions and entities as tokens; entities are known by their row."""
+
+    def __init__(
+        self, kb: KnowledgeBase, reader: PairReader, examples: Sequence[Example], progress: Progress, stage: str
+    ) -> None:
+        self.reader = reader
+        wanted = dict.fromkeys(id for one in examples for id in (one.entity, *one.negatives))
+        rows = {id: row for row, id in enumerate(wanted)}
+        ids, total = list(rows), len(examples) + len(rows)
+        parts = _parts(len(examples), 0, total, progress, stage)
+        pairs = ([(one.document, one.mention) for one in examples[part]] for part in parts)
+        self.mentions = TokenTable(tokens for part in pairs for tokens in reader.mentions(part))
+        parts = _parts(len(ids), len(examples), total, progress, stage)
+        told = ([_entity(kb, id) for id in ids[part]] for part in parts)
+        self.entities = TokenTable(tokens for part in told for tokens in reader.entities(part))
+        self.own = [rows[one.entity] for one in examples]
+        self.negatives = [
+            tuple(rows[id] for id in dict.fromkeys(one.negatives) if id != one.entity) for one in examples
+        ]
+        self.weights = [one.weight for one in examples]
+        self.documents = [one.document.id for one in examples]
+        self.places = [one.place for one in examples]
+
+    def __len__(self) -> int:
+        return len(self.own)
+
+    def digest(self) -> str:
+        """What the examples are, as a checksum."""
+        told = repr((self.own, self.negatives, self.weights, self.places)).encode()
+        return hashlib.sha256(self.mentions.digest() + self.entities.digest() + told).hexdigest()
+
+
+def _parts(count: int, before: int, total: int, progress: Progress, stage: str) -> Iterator[slice]:
+    """What is read at once, one part after the other."""
+    for start in range(0, count, _READ_AT_ONCE):
+        progress(stage, before + start, total)
+        yield slice(start, start + _READ_AT_ONCE)
+
+
+def _entity(kb: KnowledgeBase, id: str) -> Entity:
+    entity = kb.get(id)
+    if entity is None:
+        raise InputError(
+            f"the knowledge base has no entity {id!r}, which an example speaks of. Mine the examples anew"
+        )
+    return entity
+
+
+class Chosen(NamedTuple):
+    """An example of a batch, with the negatives that were kept of it this time."""
+
+    example: int
+    negatives: tuple[int, ...]
+
+
+def epoch_order(seed: int, epoch: int, count: int) -> NDArray[numpy.int64]:
+    """The order of the examples in an epoch: it depends on nothing else, so that training can be resumed."""
+    return numpy.random.default_rng([seed, epoch]).permutation(count)
+
+
+def choose(material: Material, examples: Iterable[int], keep_rate: float, seed: int, epoch: int) -> list[Chosen]:
+    """The examples with those of their negatives that chance keeps, the same whatever they are batched with."""
+    chosen = []
+    for example in examples:
+        negatives = material.negatives[example]
+        if keep_rate < 1:
+            draws = numpy.random.default_rng([seed, epoch, example]).random(len(negatives))
+            negatives = tuple(one for one, draw in zip(negatives, draws, strict=True) if draw < keep_rate)
+        chosen.append(Chosen(int(example), negatives))
+    return chosen
+
+
+def blocks(lengths: Sequence[int], most: int = MOST_TOKENS) -> list[list[int]]:
+    """The rows in blocks of about one length, so that little of a block is padding."""
+    found: list[list[int]] = []
+    for row in sorted(range(len(lengths)), key=lambda row: (lengths[row], row)):
+        if not found or (len(found[-1]) + 1) * lengths[row] > most:
+            found.append([])
+        found[-1].append(row)
+    return found
+
+
+def padded(texts: Sequence[Tokens], pad_id: int, device: torch.device) -> Rows:
+    """The texts as one block."""
+    longest = max(len(text.ids) for text in texts)
+    ids = torch.full((len(texts), longest), pad_id, dtype=torch.long)
+    mask = torch.zeros((len(texts), longest), dtype=torch.long)
+    for row, text in enumerate(texts):
+        ids[row, : len(text.ids)] = torch.tensor(text.ids)
+        mask[row, : len(text.ids)] = 1
+    first, last = (torch.tensor([getattr(text, end) for text in texts]) for end in ("first", "last"))
+    return Rows(ids.to(device), mask.to(device), first.to(device), last.to(device))

@@ -1,0 +1,97 @@
+"""The network of a configuration, with the weights of its base."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+
+from entlink.errors import ConfigError, InputError
+from entlink.learning.networks import BiEncoder, CrossEncoder, Tower
+
+if TYPE_CHECKING:
+    from entlink.learning.base import Arrays, Base
+    from entlink.learning.train_config import ModelConfig
+
+SHARED, SIDES = "shared", ("mention", "entity")
+
+
+def make_network(config: ModelConfig, base: Base, seed: int) -> BiEncoder | CrossEncoder:
+    """The network before its first step; what the base lacks, its head, depends on the seed."""
+    torch.manual_seed(seed)
+    width = int(base.config["hidden_size"])
+    layers = int(base.config["num_hidden_layers"])
+    if config.frozen_layers > layers:
+        raise ConfigError(f"model.frozen_layers = {config.frozen_layers} does not fit: {config.base} has {layers}")
+    longest = int(base.config.get("max_position_embeddings", 512))
+    asked = max(config.mention_tokens, config.entity_tokens)
+    if config.kind == "cross-encoder":
+        asked = config.mention_tokens + config.entity_tokens - 1
+    if asked > longest:
+        raise ConfigError(
+            f"{asked} tokens are too many: {config.base} reads {longest}. Set model.mention_tokens and "
+            "model.entity_tokens lower"
+        )
+    if config.kind == "cross-encoder":
+        network = CrossEncoder(_tower(config, base, SHARED), width)
+        if base.kind == "cross":
+            _put(network.score, base.heads, "score", config.base)
+        return network
+    names = SIDES if config.separate else (SHARED,)
+    towers = {name: _tower(config, base, name) for name in names}
+    pair = BiEncoder(towers, width, config.dimension, cosine=config.similarity == "cosine")
+    if base.kind == "dual" and base.heads and not config.dimension:
+        raise ConfigError(
+            f"model.dimension = 0 does not fit: {config.base} has a projection. Set it to that of the base"
+        )
+    if base.kind == "dual" and base.heads:
+        for side in SIDES:
+            _put(pair.heads[side], base.heads, side, config.base)
+    return pair
+
+
+def tower_names(network: BiEncoder | CrossEncoder) -> dict[str, Tower]:
+    """The towers of a network by name."""
+    if isinstance(network, CrossEncoder):
+        return {SHARED: network.tower}
+    return {name: tower for name, tower in network.towers.items() if isinstance(tower, Tower)}
+
+
+def head_weights(network: BiEncoder | CrossEncoder) -> dict[str, torch.Tensor]:
+    """The head of a network, by the names of the file it is kept in."""
+    heads = {"score": network.score} if isinstance(network, CrossEncoder) else dict(network.heads.items())
+    return {f"{name}.{part}": value for name, head in heads.items() for part, value in head.state_dict().items()}
+
+
+def _tower(config: ModelConfig, base: Base, name: str) -> Tower:
+    weights = base.towers.get(name) or base.towers.get(SHARED)
+    if weights is None:
+        raise ConfigError(
+            f"{config.base} has a tower for each side. Set model.separate to true, or take another base"
+        )
+    tower = Tower(base.config, config.pooling, config.dropout, config.frozen_layers)
+    tensors = {key: torch.from_numpy(values) for key, values in weights.items()}
+    try:
+        found = tower.bert.load_state_dict(tensors, strict=False)
+    except RuntimeError as problem:
+        raise InputError(
+            f"{config.base}: its weights are not those its config.json tells of ({problem})"
+        ) from problem
+    if found.missing_keys:
+        raise InputError(
+            f"{config.base}: the weights have no {found.missing_keys[0]!r}: this is not the BERT its config.json "
+            "says. Check the folder"
+        )
+    return tower
+
+
+def _put(head: torch.nn.Module, kept: Arrays, name: str, base: str) -> None:
+    for part, value in head.named_parameters():
+        found = kept.get(f"{name}.{part}")
+        if found is None or found.shape != tuple(value.shape):
+            has = "none" if found is None else str(found.shape)
+            raise ConfigError(
+                f"the head {name}.{part} of {base} has the shape {has}, and {tuple(value.shape)} is wanted. "
+                "Set model.dimension to that of the base"
+            )
+        value.data.copy_(torch.from_numpy(found))

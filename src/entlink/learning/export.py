@@ -1,0 +1,114 @@
+"""A trained network as a model folder that linking reads without torch; its exact weights are kept beside."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy
+
+from entlink.encoders.bert_graph import BertConfig, bert_graph
+from entlink.encoders.model_card import CARD, ModelCard, file_cards, write_card
+from entlink.encoders.pulling import GRAPH, TOKENIZER
+from entlink.learning.base import HEAD, KEPT, SHAPE, Base
+from entlink.learning.building import SHARED, head_weights, tower_names
+from entlink.learning.networks import CrossEncoder
+from entlink.version import __version__
+
+if TYPE_CHECKING:
+    from entlink.learning.base import Arrays
+    from entlink.learning.networks import BiEncoder
+    from entlink.learning.train_config import TrainConfig
+
+TOLD, _PARTIAL = "training.json", ".partial"
+_WRITTEN = (GRAPH, "mention.onnx", "entity.onnx", TOKENIZER, HEAD, KEPT, SHAPE, TOLD)
+
+
+def export(
+    folder: Path,
+    network: BiEncoder | CrossEncoder,
+    base: Base,
+    config: TrainConfig,
+    facts: dict[str, Any],
+    *,
+    name: str,
+    command: str = "",
+) -> ModelCard:
+    """Write the model folder; its card comes last, and without a card it is no model."""
+    partial = folder / _PARTIAL
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    _write_weights(partial, network, base, config)
+    base.tokenizer.save(str(partial / TOKENIZER))
+    told = {"config": msgspec.to_builtins(config), "commit": commit(), **facts}
+    (partial / TOLD).write_bytes(msgspec.json.format(msgspec.json.encode(told)) + b"\n")
+    card = _card(partial, base, config, name, command, cross=isinstance(network, CrossEncoder))
+    write_card(partial, card)
+    (folder / CARD).unlink(missing_ok=True)
+    for file in _WRITTEN:
+        (folder / file).unlink(missing_ok=True)
+        if (partial / file).is_file():
+            (partial / file).rename(folder / file)
+    (partial / CARD).rename(folder / CARD)
+    partial.rmdir()
+    return card
+
+
+def _write_weights(folder: Path, network: BiEncoder | CrossEncoder, base: Base, config: TrainConfig) -> None:
+    from safetensors.numpy import save_file
+
+    shape = msgspec.convert(base.config, BertConfig)
+    kept: Arrays = {}
+    for name, tower in tower_names(network).items():
+        weights: Arrays = {key: _array(value) for key, value in tower.bert.state_dict().items()}
+        graph = GRAPH if name == SHARED else f"{name}.onnx"
+        (folder / graph).write_bytes(bert_graph(weights, shape, config.training.export))
+        kept |= {f"{name}.{key}": value for key, value in weights.items()}
+    save_file(kept, folder / KEPT)
+    head = {key: _array(value) for key, value in head_weights(network).items()}
+    if head:
+        save_file(head, folder / HEAD)
+    (folder / SHAPE).write_bytes(msgspec.json.format(msgspec.json.encode(base.config)) + b"\n")
+
+
+def _card(folder: Path, base: Base, config: TrainConfig, name: str, command: str, *, cross: bool) -> ModelCard:
+    model = config.model
+    return ModelCard(
+        name=name,
+        kind="cross" if cross else "dual",
+        source=base.source,
+        dimension=model.dimension or int(base.config["hidden_size"]),
+        files=file_cards(folder),
+        precision=config.training.export,
+        pooling=model.pooling,
+        max_length=model.mention_tokens + model.entity_tokens
+        if cross
+        else max(model.mention_tokens, model.entity_tokens),
+        licence=base.licence,
+        languages=base.languages,
+        weights=base.identity,
+        entlink=__version__,
+        command=command,
+        made=datetime.now(UTC).isoformat(timespec="seconds"),
+        settings=msgspec.to_builtins(model.pairs),
+    )
+
+
+def _array(value: Any) -> Any:
+    return numpy.ascontiguousarray(value.detach().float().cpu().numpy())
+
+
+def commit() -> str:
+    """The commit of entlink that trained, if it runs from a checkout."""
+    place = Path(__file__).parent
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(place), "rev-parse", "HEAD"], capture_output=True, text=True, check=False, timeout=10
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""

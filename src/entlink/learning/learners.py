@@ -1,0 +1,166 @@
+"""A network with its loss on a batch, and how it does on examples it was not trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+import torch
+from torch import Tensor
+
+from entlink.learning.batches import MOST_TOKENS, Chosen, Material, blocks, padded
+from entlink.learning.losses import batch_softmax, group_binary, group_softmax
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from entlink.encoders.reporting import Progress
+    from entlink.encoders.tokens import Tokens
+    from entlink.learning.networks import BiEncoder, CrossEncoder, Rows, Side
+
+_LOOKED_AT_ONCE = 64  # mentions
+
+
+class Learner(Protocol):
+    """What the loop trains."""
+
+    @property
+    def network(self) -> nn.Module:
+        """What has the weights."""
+
+    def weigh(self, material: Material, chosen: Sequence[Chosen]) -> float:
+        """What the loss of these is to be divided by."""
+
+    def loss(self, material: Material, chosen: Sequence[Chosen]) -> Tensor:
+        """The loss of a batch, as a sum."""
+
+    def figure(self, material: Material, progress: Progress, stage: str) -> float:
+        """The share of the examples whose entity scores above all its negatives; a tie is no merit."""
+
+
+class CrossLearner:
+    """A cross-encoder: every mention is read with its entity and with each of its negatives."""
+
+    def __init__(self, network: CrossEncoder, device: torch.device, *, binary: bool) -> None:
+        self.network, self._device, self._binary = network, device, binary
+
+    def weigh(self, material: Material, chosen: Sequence[Chosen]) -> float:
+        if self._binary:
+            return sum(material.weights[one.example] * (1 + len(one.negatives)) for one in chosen)
+        return sum(material.weights[one.example] for one in chosen)
+
+    def loss(self, material: Material, chosen: Sequence[Chosen]) -> Tensor:
+        sizes = torch.tensor([1 + len(one.negatives) for one in chosen], device=self._device)
+        weights = torch.tensor([material.weights[one.example] for one in chosen], device=self._device)
+        summed = group_binary if self._binary else group_softmax
+        return summed(self._scores(material, chosen), sizes, weights)
+
+    def figure(self, material: Material, progress: Progress, stage: str) -> float:
+        asked = [Chosen(at, told) for at, told in enumerate(material.negatives) if told]
+        right = 0
+        for start in range(0, len(asked), _LOOKED_AT_ONCE):
+            progress(stage, start, len(asked))
+            part = asked[start : start + _LOOKED_AT_ONCE]
+            scores = iter(self._scores(material, part).tolist())
+            for one in part:
+                own, *others = (next(scores) for _ in range(1 + len(one.negatives)))
+                right += own > max(others)
+        return right / len(asked) if asked else 0.0
+
+    def _scores(self, material: Material, chosen: Sequence[Chosen]) -> Tensor:
+        """A score a pair, mention after mention, its own entity first."""
+        texts = []
+        for one in chosen:
+            mention = material.mentions[one.example]
+            for entity in (material.own[one.example], *one.negatives):
+                texts.append(material.reader.joint(mention, material.entities[entity]))
+        return in_blocks(self.network, texts, material.reader.pad_id, self._device)
+
+
+class BiLearner:
+    """A bi-encoder: every mention is compared with the entities of the whole batch, and with all their negatives."""
+
+    def __init__(self, network: BiEncoder, device: torch.device, scale: float, batch: int) -> None:
+        self.network, self._device, self._scale, self._batch = network, device, scale, batch
+
+    def weigh(self, material: Material, chosen: Sequence[Chosen]) -> float:
+        return sum(material.weights[one.example] for one in chosen)
+
+    def loss(self, material: Material, chosen: Sequence[Chosen]) -> Tensor:
+        columns = columns_of(material, chosen)
+        scores = self._scale * self._scores(material, [one.example for one in chosen], list(columns))
+        target = torch.tensor([columns[material.own[one.example]] for one in chosen], device=self._device)
+        weights = torch.tensor([material.weights[one.example] for one in chosen], device=self._device)
+        allowed = comparable(material, chosen, columns).to(self._device)
+        return batch_softmax(scores, target, allowed, weights)
+
+    def figure(self, material: Material, progress: Progress, stage: str) -> float:
+        """Those without negatives are compared with the entities of as many others as a batch has."""
+        right = 0
+        for start in range(0, len(material), self._batch):
+            progress(stage, start, len(material))
+            part = [
+                Chosen(at, material.negatives[at]) for at in range(start, min(start + self._batch, len(material)))
+            ]
+            columns = columns_of(material, part)
+            scores = self._scores(material, [one.example for one in part], list(columns)).cpu()
+            fair = comparable(material, part, columns)
+            for row, one in enumerate(part):
+                own = columns[material.own[one.example]]
+                others = torch.zeros(len(columns), dtype=torch.bool)
+                if one.negatives:
+                    others[[columns[entity] for entity in one.negatives]] = True
+                else:
+                    others = fair[row].clone()
+                    others[own] = False
+                rest = scores[row][others]
+                right += not len(rest) or bool(scores[row, own] > rest.max())
+        return right / len(material) if len(material) else 0.0
+
+    def _scores(self, material: Material, mentions: Sequence[int], entities: Sequence[int]) -> Tensor:
+        pad = material.reader.pad_id
+        left = in_blocks(self._side("mention"), [material.mentions[at] for at in mentions], pad, self._device)
+        right = in_blocks(self._side("entity"), [material.entities[at] for at in entities], pad, self._device)
+        return left @ right.T  # [mentions, entities]
+
+    def _side(self, side: Side) -> Callable[[Rows], Tensor]:
+        return lambda rows: self.network(side, rows)
+
+
+def columns_of(material: Material, chosen: Sequence[Chosen]) -> dict[int, int]:
+    """The entities of a batch, each once, and their columns."""
+    wanted = dict.fromkeys(entity for one in chosen for entity in (material.own[one.example], *one.negatives))
+    return {entity: column for column, entity in enumerate(wanted)}
+
+
+def comparable(material: Material, chosen: Sequence[Chosen], columns: dict[int, int]) -> Tensor:
+    """Which entities of a batch a mention is told from: none that is right for it, or elsewhere in its document.
+
+    What its own negatives name is always among them, unless it is right for the mention itself.
+    """
+    allowed = torch.ones((len(chosen), len(columns)), dtype=torch.bool)
+    right_in: dict[str, set[int]] = {}
+    right_at: dict[tuple[str, int, int], set[int]] = {}
+    for one in chosen:
+        right_in.setdefault(material.documents[one.example], set()).add(material.own[one.example])
+        right_at.setdefault(material.places[one.example], set()).add(material.own[one.example])
+    for row, one in enumerate(chosen):
+        own = material.own[one.example]
+        left_out = right_in[material.documents[one.example]] - set(one.negatives)
+        left_out |= right_at[material.places[one.example]]
+        allowed[row, [columns[entity] for entity in left_out if entity != own]] = False
+    return allowed
+
+
+def in_blocks(
+    network: Callable[[Rows], Tensor], texts: Sequence[Tokens], pad_id: int, device: torch.device
+) -> Tensor:
+    """What a network gives for texts, in their order, run in blocks of about one length."""
+    rows: list[int] = []
+    found: list[Tensor] = []
+    for block in blocks([len(text.ids) for text in texts], MOST_TOKENS):
+        found.append(network(padded([texts[row] for row in block], pad_id, device)))
+        rows += block
+    back = torch.empty(len(rows), dtype=torch.long, device=device)
+    back[torch.tensor(rows, device=device)] = torch.arange(len(rows), device=device)
+    return torch.cat(found)[back]

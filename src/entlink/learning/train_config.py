@@ -1,0 +1,148 @@
+"""What to train and how, as read from TOML: a preset in the box, or a file of the user's own."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from entlink.encoders.pair_settings import PairPooling, PairSettings, Similarity
+from entlink.errors import ConfigError
+
+_PRESETS = Path(__file__).parent / "presets"
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
+AtLeastZero = Annotated[int, msgspec.Meta(ge=0)]
+Above = Annotated[float, msgspec.Meta(gt=0)]
+
+
+class ModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is trained: a tower of BERT from `base` on, how it reads, and what its loss is.
+
+    `base` is a model of the store, a folder in the layout of Hugging Face, or the folder of a trained model to go on
+    from. `dimension` 0 leaves the vectors of a bi-encoder as the tower gives them; `scale` multiplies its cosines
+    before the softmax. The embeddings and the first `frozen_layers` layers are not trained, which is faster; 0 trains
+    all. `loss` is of a cross-encoder.
+    """
+
+    kind: Literal["bi-encoder", "cross-encoder"]
+    base: str = "minilm"
+    mention_tokens: Annotated[int, msgspec.Meta(ge=8)] = 64
+    entity_tokens: Annotated[int, msgspec.Meta(ge=8)] = 64
+    markers: tuple[str, str, str] = ("[unused0]", "[unused1]", "[unused2]")
+    pooling: PairPooling = "mean"
+    similarity: Similarity = "cosine"
+    separate: bool = False
+    dimension: AtLeastZero = 0
+    scale: Above = 20.0
+    loss: Literal["softmax", "binary"] = "softmax"
+    dropout: Annotated[float, msgspec.Meta(ge=0, lt=1)] = 0.1
+    frozen_layers: AtLeastZero = 0
+
+    @property
+    def pairs(self) -> PairSettings:
+        """What the trained model must know to read as in training."""
+        return PairSettings(
+            self.mention_tokens, self.entity_tokens, self.markers, self.pooling, self.similarity, self.separate
+        )
+
+
+class TrainingConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How it is trained.
+
+    A step is `batch` mentions `accumulate` times over. `steps` 0 are those of `epochs`. The learning rate rises over
+    the share `warmup` of the steps and falls to 0 over the rest; `decay` is that of the weights, `clip` the longest
+    gradient. Every `evaluate_every` steps (0: at the end of an epoch) at most `held_out` held-out mentions are looked
+    at, and after `patience` times without a better figure (0: never) training ends. `negatives` are mined for a
+    mention, of which each is kept with `keep_rate` whenever the mention comes up. A checkpoint is written every
+    `checkpoint_every` steps and with each look. `precision` bf16 is for processors that know it; `export` is that of
+    the model written.
+    """
+
+    epochs: AtLeastOne = 1
+    steps: AtLeastZero = 0
+    batch: AtLeastOne = 16
+    accumulate: AtLeastOne = 1
+    learning_rate: Above = 3e-5
+    warmup: Share = 0.1
+    decay: Annotated[float, msgspec.Meta(ge=0)] = 0.01
+    clip: Above = 1.0
+    evaluate_every: AtLeastZero = 0
+    patience: AtLeastZero = 0
+    held_out: AtLeastOne = 500
+    seed: AtLeastZero = 0
+    negatives: AtLeastZero = 7
+    mine: Literal["names", "vectors"] = "names"
+    keep_rate: Share = 1.0
+    device: str = "cpu"
+    precision: Literal["fp32", "bf16"] = "fp32"
+    export: Literal["int8", "fp32"] = "int8"
+    checkpoint_every: AtLeastZero = 200
+
+
+class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A model and its training."""
+
+    model: ModelConfig
+    training: TrainingConfig = TrainingConfig()
+
+
+def preset_names() -> list[str]:
+    """The configurations in the box."""
+    return sorted(path.stem for path in _PRESETS.glob("*.toml"))
+
+
+def read_train_config(spec: str | Path, settings: Mapping[str, str] | None = None) -> TrainConfig:
+    """The configuration of a preset or a TOML file; `settings` such as {"training.epochs": "3"} are laid over it."""
+    path = _PRESETS / f"{spec}.toml" if str(spec) in preset_names() else Path(spec)
+    if not path.is_file():
+        raise ConfigError(
+            f"{spec}: no such file, and no configuration in the box. Those are {', '.join(preset_names())}"
+        )
+    try:
+        read = tomllib.loads(path.read_text(encoding="utf8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise ConfigError(f"{path}: this is not TOML ({problem}). Correct it") from problem
+    for key, value in (settings or {}).items():
+        _lay(read, key, value)
+    try:
+        return checked(msgspec.convert(read, TrainConfig))
+    except msgspec.ValidationError as problem:
+        raise ConfigError(f"{path}: {problem}. Correct it; docs/training.md lists the settings") from problem
+
+
+def checked(config: TrainConfig) -> TrainConfig:
+    """The configuration, if its parts fit together."""
+    model = config.model
+    if model.kind == "cross-encoder":
+        for name, given in (("dimension", model.dimension), ("separate", model.separate)):
+            if given:
+                raise ConfigError(f"model.{name} = {given} does not fit a cross-encoder, which reads both at once")
+    elif model.loss != "softmax":
+        raise ConfigError(
+            f"model.loss = {model.loss!r} does not fit a bi-encoder: its loss is the softmax of a batch"
+        )
+    return config
+
+
+def _lay(read: dict[str, Any], key: str, value: str) -> None:
+    part, dot, name = key.partition(".")
+    known = {"model": ModelConfig, "training": TrainingConfig}
+    if not dot or part not in known:
+        raise ConfigError(f"{key!r} is no setting. Write it as model.NAME or training.NAME")
+    if name not in known[part].__struct_fields__:
+        raise ConfigError(f"there is no setting {key!r}. There is {', '.join(known[part].__struct_fields__)}")
+    part_read = read.setdefault(part, {})
+    if isinstance(part_read, dict):
+        part_read[name] = _parsed(value)
+
+
+def _parsed(value: str) -> Any:
+    """A value as TOML has it; what is none is text, so that names need no quotes."""
+    try:
+        return tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return value

@@ -75,7 +75,7 @@ class TrainingConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     held_out: AtLeastOne = 500
     seed: AtLeastZero = 0
     negatives: AtLeastZero = 7
-    mine: Literal["names", "vectors"] = "names"
+    mine: Literal["names", "vectors", "linker"] = "names"
     keep_rate: Share = 1.0
     device: str = "cpu"
     precision: Literal["fp32", "bf16"] = "fp32"

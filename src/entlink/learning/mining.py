@@ -23,7 +23,8 @@ def name_negatives(
     kb: KnowledgeBase, examples: Sequence[Example], count: int, progress: Progress = ignore_progress
 ) -> list[Example]:
     """Examples with the other entities that bear the name as negatives, likeliest first, at most `count`."""
-    right, mined = right_entities(examples), []
+    right = right_entities(examples)
+    mined: list[Example] = []
     for at, example in enumerate(examples):
         if at % _ASKED_AT_ONCE == 0:
             progress(_STAGE, at, len(examples))
@@ -37,7 +38,8 @@ def retrieved_negatives(
     retrieve: Retrieve, examples: Sequence[Example], count: int, progress: Progress = ignore_progress
 ) -> list[Example]:
     """Examples with the best wrong candidates that a retriever, or a whole linker, finds."""
-    right, mined = right_entities(examples), []
+    right = right_entities(examples)
+    mined: list[Example] = []
     for part in _parts(examples):
         progress(_STAGE, len(mined), len(examples))
         lists = iter(one for found in retrieve(_questions(part)) for one in found)

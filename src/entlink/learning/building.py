@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SHARED, SIDES = "shared", ("mention", "entity")
 
 
-def make_network(config: ModelConfig, base: Base, seed: int) -> BiEncoder | CrossEncoder:
+def make_network(config: ModelConfig, base: Base, seed: int, *, bf16: bool = False) -> BiEncoder | CrossEncoder:
     """The network before its first step; what the base lacks, its head, depends on the seed."""
     torch.manual_seed(seed)
     width = int(base.config["hidden_size"])
@@ -33,12 +33,12 @@ def make_network(config: ModelConfig, base: Base, seed: int) -> BiEncoder | Cros
             "model.entity_tokens lower"
         )
     if config.kind == "cross-encoder":
-        network = CrossEncoder(_tower(config, base, SHARED), width)
+        network = CrossEncoder(_tower(config, base, SHARED, bf16), width)
         if base.kind == "cross":
             _put(network.score, base.heads, "score", config.base)
         return network
     names = SIDES if config.separate else (SHARED,)
-    towers = {name: _tower(config, base, name) for name in names}
+    towers = {name: _tower(config, base, name, bf16) for name in names}
     pair = BiEncoder(towers, width, config.dimension, cosine=config.similarity == "cosine")
     if base.kind == "dual" and base.heads and not config.dimension:
         raise ConfigError(
@@ -63,13 +63,13 @@ def head_weights(network: BiEncoder | CrossEncoder) -> dict[str, torch.Tensor]:
     return {f"{name}.{part}": value for name, head in heads.items() for part, value in head.state_dict().items()}
 
 
-def _tower(config: ModelConfig, base: Base, name: str) -> Tower:
+def _tower(config: ModelConfig, base: Base, name: str, bf16: bool) -> Tower:
     weights = base.towers.get(name) or base.towers.get(SHARED)
     if weights is None:
         raise ConfigError(
             f"{config.base} has a tower for each side. Set model.separate to true, or take another base"
         )
-    tower = Tower(base.config, config.pooling, config.dropout, config.frozen_layers)
+    tower = Tower(base.config, config.pooling, config.dropout, config.frozen_layers, bf16=bf16)
     tensors = {key: torch.from_numpy(values) for key, values in weights.items()}
     try:
         found = tower.bert.load_state_dict(tensors, strict=False)

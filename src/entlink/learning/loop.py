@@ -7,8 +7,6 @@ same weights as one that was not. Only where `minutes` end it does the clock hav
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -99,8 +97,7 @@ class Loop:
         weight = self._learner.weigh(self._material, chosen)
         summed = 0.0
         for batch in batches:
-            with self._autocast():
-                loss = self._learner.loss(self._material, batch) / weight
+            loss = self._learner.loss(self._material, batch) / weight
             loss.backward()  # type: ignore[no-untyped-call]
             summed += float(loss.detach())
         length = torch.nn.utils.clip_grad_norm_(network.parameters(), config.clip)
@@ -140,7 +137,7 @@ class Loop:
         figure = None
         if self._held_out is not None:
             network = self._learner.network.eval()
-            with torch.inference_mode(), self._autocast():
+            with torch.inference_mode():
                 figure = self._learner.figure(self._held_out, self._progress, "looking at what is held out")
             state.waited += 1
             if state.best is None or figure > state.best:
@@ -182,12 +179,6 @@ class Loop:
             f"Set training.learning_rate below {self._config.learning_rate:g}{hint}, and check the weights of the "
             "base; the last checkpoint before it is kept"
         )
-
-    @contextmanager
-    def _autocast(self) -> Iterator[None]:
-        kind = next(self._learner.network.parameters()).device.type
-        with torch.autocast(kind, dtype=torch.bfloat16, enabled=self._config.precision == "bf16"):
-            yield
 
 
 def make_optimizer(network: torch.nn.Module, config: TrainingConfig) -> torch.optim.AdamW:

@@ -75,7 +75,7 @@ def train(
     with write_lock(folder, "training.lock"):
         base = load_base(config.model.base, progress)
         reader = PairReader(base.tokenizer, config.model.pairs)
-        material = Material(kb, reader, examples, progress, "reading examples")
+        material = Material(kb, reader, _teaching(examples, config), progress, "reading examples")
         looked = _drawn(held_out, config)
         aside = Material(kb, reader, looked, progress, "reading what is held out") if looked else None
         facts = {**msgspec.to_builtins(config), "base weights": base.identity, "examples": material.digest()}
@@ -83,7 +83,8 @@ def train(
         checkpoints = Checkpoints(folder / CHECKPOINT, facts)
         if restart:
             checkpoints.remove()
-        network = make_network(config.model, base, config.training.seed).to(device)
+        bf16 = config.training.precision == "bf16"
+        network = make_network(config.model, base, config.training.seed, bf16=bf16).to(device)
         learner = _learner(network, config, device)
         spent = monotonic() - began
         loop = Loop(learner, material, aside, config.training, checkpoints, progress, minutes=minutes, spent=spent)
@@ -151,6 +152,13 @@ def _drawn(held_out: Sequence[Example], config: TrainConfig) -> list[Example]:
         return list(held_out)
     rows = numpy.random.default_rng([config.training.seed, 1]).choice(len(held_out), most, replace=False)
     return [held_out[row] for row in sorted(rows.tolist())]
+
+
+def _teaching(examples: Sequence[Example], config: TrainConfig) -> Sequence[Example]:
+    """The examples that can change anything: an entity alone is certain by the softmax of a cross-encoder."""
+    if config.model.kind == "cross-encoder" and config.model.loss == "softmax":
+        return [one for one in examples if one.negatives]
+    return examples
 
 
 def _check_examples(config: TrainConfig, examples: Sequence[Example]) -> None:

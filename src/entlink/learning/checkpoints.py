@@ -67,7 +67,9 @@ class Checkpoints:
             facts = msgspec.json.decode(read["facts"], type=dict[str, Any])
             state = msgspec.json.decode(read["state"], type=State)
         except Exception as problem:  # torch raises whatever a broken file leads it to
-            raise DamagedError(f"{path}: this checkpoint cannot be read ({problem}). {_ANEW}") from problem
+            raise DamagedError(
+                f"{path}: this checkpoint is cut off or altered ({type(problem).__name__}). {_ANEW}"
+            ) from problem
         self._check(facts)
         self._keep(read["best"])
         return Checkpoint(state, read["network"], read["optimizer"], best or None)

@@ -18,6 +18,8 @@ CATALOGUE: dict[str, Entry] = {
     "report": Entry("report", "write a page on one or several runs, with CSV and LaTeX beside it"),
     "tune": Entry("tune", "choose the settings of a linker on documents with gold"),
     "calibrate": Entry("calibrate", "fit probabilities and a threshold for NIL to a linker, without annotated data"),
+    "train": Entry("train", "train a bi-encoder or a cross-encoder on documents with gold"),
+    "train": Entry("train", "train a bi-encoder or a cross-encoder on documents with gold"),
     "stages": Entry("stages", "list the stages a linker can be made of"),
     "kb build": Entry("kb_build", "build a knowledge base from tables, articles or vocabularies"),
     "kb index": Entry("kb_build", "fold the edits since the last index into a new one"),

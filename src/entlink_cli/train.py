@@ -1,0 +1,206 @@
+"""`entlink train`: a bi-encoder or a cross-encoder trained on documents with gold."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from entlink_cli import options, values
+from entlink_cli.output import columns, note, number_of, say, say_json
+from entlink_cli.parsing import Command
+from entlink_cli.progress import progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from entlink.documents import Document
+    from entlink.evaluation.files import File
+    from entlink.learning.examples import Example
+    from entlink.learning.train import TrainReport
+    from entlink.learning.train_config import TrainConfig
+    from entlink.linker import Linker
+    from entlink_cli.parsing import Namespace, Parser
+
+
+def _configure(parser: Parser) -> None:
+    parser.add_argument(
+        "model",
+        metavar="MODEL",
+        help="what to train: bi-encoder, cross-encoder, another configuration in the box, or a TOML file",
+    )
+    parser.add_argument("data", metavar="DATA", nargs="+", help="documents with gold, of any format entlink reads")
+    parser.add_argument("--kb", metavar="NAME.kb", required=True, help="the folder of the knowledge base")
+    parser.add_argument("-o", "--output", metavar="DIR", required=True, help="the folder of the model")
+    parser.add_argument(
+        "--dev",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="other documents with gold, to choose the best weights on; can be repeated (default: the last weights)",
+    )
+    parser.add_argument("--format", metavar="F", help="format of the documents (default: told from their content)")
+    parser.add_argument(
+        "--set",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        type=values.pair,
+        help="change a setting, such as training.epochs=3; can be repeated",
+    )
+    parser.add_argument(
+        "--config",
+        metavar="C",
+        help='the linker that is asked for wrong candidates, where training.mine is "linker": a TOML file, a saved '
+        "linker, or one in the box (default: the linker beside the knowledge base, else zero-shot)",
+    )
+    parser.add_argument("--minutes", metavar="M", type=values.positive, help="end training after this time")
+    parser.add_argument("--device", metavar="D", help="where to train, such as cpu, cuda or mps (default: cpu)")
+    parser.add_argument("--seed", metavar="S", type=values.weight, help="what chance depends on (default: 0)")
+    parser.add_argument(
+        "--restart", action="store_true", help="begin anew: forget the checkpoint or the model in the folder"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="say what would be done, and do nothing")
+    options.as_json(parser)
+    options.quiet(parser)
+
+
+def _train(arguments: Namespace) -> None:
+    config = _config(arguments)
+    train_files, dev_files = _files(arguments.data, arguments), _files(arguments.dev, arguments)
+    if arguments.dry_run:
+        _tell(arguments, config, train_files, dev_files)
+        return
+    from entlink.encoders.extras import require_retrieval, require_train
+
+    require_retrieval("training a model")
+    require_train("training a model")
+    import msgspec
+
+    from entlink.learning.base import to_fetch
+    from entlink.learning.train import check_start, train
+
+    folder = Path(arguments.output)
+    check_start(config, folder, restart=arguments.restart)
+    if not arguments.quiet and (fetched := to_fetch(config.model.base)):
+        note(fetched)
+    linker = _linker(arguments, config)
+    try:
+        with progress(quiet=arguments.quiet) as report:
+            found = train(
+                config,
+                linker.kb,
+                _examples(linker, config, train_files, report),
+                _examples(linker, config, dev_files, report),
+                folder,
+                progress=report,
+                command=shlex.join(["entlink", *arguments.words]),
+                minutes=arguments.minutes,
+                restart=arguments.restart,
+                data={
+                    name: [msgspec.to_builtins(file.facts()) for file in files]
+                    for name, files in (("files", train_files), ("dev", dev_files))
+                },
+            )
+    finally:
+        linker.kb.close()
+    if arguments.json:
+        say_json(msgspec.to_builtins(found))
+    elif not arguments.quiet:
+        say(*_lines(found))
+    if not arguments.quiet:
+        note(f"saved as {folder}")
+
+
+def _config(arguments: Namespace) -> TrainConfig:
+    from entlink.learning.train_config import read_train_config
+
+    settings = dict(arguments.set)
+    if arguments.device:
+        settings["training.device"] = arguments.device
+    if arguments.seed is not None:
+        settings["training.seed"] = str(arguments.seed)
+    return read_train_config(arguments.model, settings)
+
+
+def _files(paths: Sequence[str], arguments: Namespace) -> list[File]:
+    from entlink.evaluation.files import File
+
+    return [File(path, "gold", arguments.format) for path in paths]
+
+
+def _documents(files: Sequence[File]) -> Iterator[Document]:
+    return (document for file in files for document in file)
+
+
+def _linker(arguments: Namespace, config: TrainConfig) -> Linker:
+    """The linker whose candidates are learnt from; where none is asked, one that needs no model."""
+    from entlink.config import read_config
+    from entlink.linker import load
+
+    if config.training.mine == "linker" and config.training.negatives:
+        wanted = options.starting_config(arguments.config, arguments.kb)
+    else:
+        wanted = read_config("lexical")
+    return load(arguments.kb, config=wanted, mentions="given")
+
+
+def _examples(linker: Linker, config: TrainConfig, files: Sequence[File], report: object) -> list[Example]:
+    from entlink.learning.examples import gold_examples
+    from entlink.learning.mining import mined
+
+    examples = list(gold_examples(linker.kb, _documents(files)))
+    return mined(config, linker.kb, examples, linker.retrieve, report)  # type: ignore[arg-type]
+
+
+def _tell(arguments: Namespace, config: TrainConfig, train_files: list[File], dev_files: list[File]) -> None:
+    """What training would do, in words."""
+    from math import ceil
+
+    from entlink.kb.knowledge_base import KnowledgeBase
+    from entlink.learning.base import to_fetch
+    from entlink.learning.examples import gold_examples
+
+    with KnowledgeBase.open(arguments.kb) as kb:
+        count, aside = (sum(1 for _ in gold_examples(kb, _documents(files))) for files in (train_files, dev_files))
+    training = config.training
+    steps = training.steps or training.epochs * ceil(count / (training.batch * training.accumulate))
+    lines = [f"reads {number_of(count, 'example')}, and {aside:,} to choose the best weights on"]
+    if training.negatives:
+        lines.append(f"finds up to {training.negatives} wrong candidates for each, by {training.mine}")
+    if fetched := to_fetch(config.model.base):
+        lines.append(fetched)
+    lines.append(f"trains a {config.model.kind} from {config.model.base} on {training.device}: up to {steps:,} steps")
+    lines.append(f"writes it to {arguments.output}")
+    say(*lines)
+
+
+def _lines(found: TrainReport) -> list[str]:
+    rows = [
+        (f"{look.step:,}", "" if look.loss is None else f"{look.loss:.4f}", _shown(look.figure))
+        for look in found.history
+    ]
+    told = f"{number_of(found.examples, 'example')}, {found.steps:,} steps, {found.seconds / 60:.1f} minutes"
+    if found.best is not None:
+        told += f"; at step {found.best_step:,}, {found.best:.3f} of {found.held_out:,} held-out examples were right"
+    return [*columns([("step", "loss", "held out"), *rows]), told]
+
+
+def _shown(figure: float | None) -> str:
+    return "" if figure is None else f"{figure:.3f}"
+
+
+COMMANDS = {
+    "train": Command(
+        _train,
+        _configure,
+        "Train a bi-encoder, which finds candidates by vectors, or a cross-encoder, which orders a few of them, on "
+        "documents with gold. A training that was interrupted goes on where it was when the command is given again. "
+        "Gold that the knowledge base lacks teaches nothing and is left out. Needs pip install 'entlink[train]'.",
+        (
+            "entlink train cross-encoder samples/conversations.jsonl --kb wiki.kb -o wiki-cross --dry-run",
+            "entlink train bi-encoder samples/conversations.jsonl --kb wiki.kb -o wiki-dual --set training.epochs=3 "
+            "--dry-run",
+        ),
+    ),
+}

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 
 import numpy
 
+from entlink.documents import Entity
+from entlink.encoders.dual import PlainDual
+
 
 class LetterEncoder:
     """Counts groups of three letters into buckets; tells how many texts it was asked for."""
@@ -24,3 +27,16 @@ class LetterEncoder:
                 group = zlib.crc32(padded[start : start + 3].encode())
                 rows[row, group % self.dimension] += 1 if group & 1024 else -1
         return rows / numpy.maximum(numpy.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+
+
+class LongDual(PlainDual):
+    """Compares by products: the longer a title, the longer its vector."""
+
+    def __init__(self, encoder: LetterEncoder) -> None:
+        super().__init__(encoder)
+        self.similarity = "dot"
+        self.identity, self.entity_identity = f"long-{self.identity}", f"long-{self.entity_identity}"
+
+    def encode_entities(self, entities: Sequence[Entity]) -> numpy.ndarray:
+        lengths = numpy.array([[len(entity.title)] for entity in entities], numpy.float32)
+        return super().encode_entities(entities) * lengths

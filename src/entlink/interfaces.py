@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from entlink.documents import Candidate, Document, Entity, Link, Mention, Span
 
@@ -119,20 +119,32 @@ class SpanEncoder(Protocol):
 
 @runtime_checkable
 class DualEncoder(Protocol):
-    """Mentions where they stand, and entities, to vectors of one space: the nearer, the likelier."""
+    """Mentions where they stand, and entities, to vectors of one space: the nearer, the likelier.
+
+    `similarity` is "cosine", of vectors of length 1, or "dot", of vectors of any length. `entity_identity` names all
+    that changes the vector of an entity: not the whole `identity` where some settings are about mentions only.
+    """
 
     name: str
     dimension: int
     identity: str
+    entity_identity: str
+    similarity: str
 
     def encode_mentions(self, mentions: Sequence[tuple[Document, Mention]]) -> Vectors:
-        """A row of unit length a mention; a mention without words is a row of zeros."""
+        """A row a mention; a mention without words is a row of zeros."""
 
     def encode_entities(self, entities: Sequence[Entity]) -> Vectors:
-        """A row of unit length an entity, from its title and description."""
+        """A row an entity, from its title and description."""
+
+    def mention_content(self, document: Document, mention: Mention) -> object:
+        """All that the vector of a mention depends on, as something that can be a key."""
 
     def entity_content(self, entity: Entity) -> str:
         """All that the vector of an entity depends on, by which vectors are kept."""
+
+    def recipe(self) -> dict[str, Any]:
+        """What `load_recipe` needs to encode entities the same way again; nothing if it cannot be loaded by name."""
 
 
 @runtime_checkable

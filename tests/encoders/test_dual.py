@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from entlink.documents import Document, Entity, Mention, Span, Turn
-from entlink.encoders.dual import PlainDual, beginning, entity_identity, load_dual, safe_name, window
+from entlink.encoders.dual import PlainDual, beginning, load_dual, load_recipe, safe_name, window
 from entlink.errors import ConfigError, InputError
 from entlink.interfaces import DualEncoder
 
@@ -121,14 +121,16 @@ def test_the_identity_changes_with_every_setting(dual, changed):
     [({"description": 0.4}, False), ({"characters": 300}, False), ({"context": 0.4}, True), ({"reach": 99}, True)],
 )
 def test_vectors_of_entities_are_kept_by_what_they_depend_on(dual, changed, same):
-    assert (entity_identity(PlainDual(Digests(), **changed)) == entity_identity(dual)) is same
+    assert (PlainDual(Digests(), **changed).entity_identity == dual.entity_identity) is same
 
 
-def test_a_dual_encoder_may_have_one_identity_only():
+def test_a_dual_encoder_that_lacks_something_is_told_what():
     class Own(Digests):
-        encode_mentions = encode_entities = entity_content = None
+        encode_mentions = encode_entities = entity_content = len
+        entity_identity, similarity = "digests 1", "cosine"
 
-    assert entity_identity(Own()) == "digests 1"
+    with pytest.raises(ConfigError, match=r"has no mention_content, recipe\. Add that"):
+        load_dual(Own())
 
 
 def test_the_identity_changes_with_the_encoder(dual):
@@ -215,6 +217,16 @@ def test_objects_and_names_become_dual_encoders(monkeypatch, dual):
     made = load_dual(Digests(), description=0.2)
     assert isinstance(made, PlainDual)
     assert (made.description, made.context) == (0.2, 0.5)
+
+
+def test_a_recipe_makes_the_same_vectors_of_entities_again(monkeypatch, dual):
+    assert dual.recipe() == {}
+    with pytest.raises(ConfigError, match="given as an object"):
+        load_recipe(dual.recipe())
+    monkeypatch.setattr("entlink.encoders.loading.load_encoder", lambda spec: Digests())
+    named = load_dual("digests", description=0.2, context=0.3)
+    assert load_recipe(named.recipe()).entity_identity == named.entity_identity != dual.entity_identity
+    assert (named.similarity, named.recipe()["load"]) == ("cosine", "digests")
 
 
 def test_names_for_files():

@@ -24,7 +24,7 @@ from entlink.kb.vector_search import VectorSearch
 from entlink.kb.vector_store import rounded
 from entlink.kb.vector_writer import build_vectors
 from entlink.sources import Page
-from tiny_encoders import LetterEncoder
+from tiny_encoders import LetterEncoder, LongDual
 
 TYPES = ("lamp", "chair", "desk")
 COLOURS = ("red", "green", "blue", "old", "new", "broken")
@@ -83,7 +83,7 @@ def oracle(kb, dual, queries, limit, types=frozenset()):
     keys = [kb.key(entity.id) for entity in entities]
     if not keys:
         return [[] for _ in queries]
-    vectors = rounded(rounded(dual.encode_entities(entities)))  # in the cache, and in the index
+    vectors = rounded(rounded(dual.encode_entities(entities), dual), dual)  # in the cache, and in the index
     found = []
     for query in queries:
         products = vectors @ query
@@ -96,7 +96,7 @@ def assert_same(found, expected):
     """The same scores; and the same entities, but that those of equal scores may change places."""
     assert len(found) == len(expected)
     for one, other in zip(found, expected, strict=True):
-        assert [score for _, score in one] == pytest.approx([score for _, score in other], abs=1e-6)
+        assert [score for _, score in one] == pytest.approx([score for _, score in other], rel=1e-6, abs=1e-6)
         clear = [key for key, score in other if score > other[-1][1] + 1e-5]
         assert {key for key, _ in one} >= set(clear)
         assert len({key for key, _ in one}) == len(one)
@@ -243,3 +243,18 @@ def test_rows_of_keys_are_those_that_hold(made, data):
         for key, row in zip(keys, index.rows.rows_of(kb, keys).tolist(), strict=True):
             own = [place for place in numpy.flatnonzero(index.rows.keys == key) if mask[place]]
             assert own == ([row] if row >= 0 else [])
+
+
+@pytest.mark.parametrize("flat", [10, 50_000])
+def test_vectors_of_any_length_are_compared_by_their_products(own, opened, queries, monkeypatch, flat):
+    monkeypatch.setattr(vector_writer, "FLAT", flat)
+    monkeypatch.setattr(vector_writer, "_LISTS", 4)
+    monkeypatch.setattr(vector_index, "_FEW", flat)
+    dual = LongDual(LetterEncoder(32))
+    build_vectors(own, dual, nothing)
+    add(own, [Entity("fresh", "a very long red lamp of many words 17"), Entity("short", "lamp")])
+    kb = opened(own)
+    expected = oracle(kb, dual, 3 * queries, 10)
+    assert_same(VectorSearch(kb, dual).search(3 * queries, 10), expected)
+    assert max(score for found in expected for _, score in found) > 3
+    assert "fresh" in {kb.head(key)[0] for found in expected for key, _ in found}

@@ -11,7 +11,7 @@ from entlink.encoders.dual import PlainDual
 from entlink.kb.edits import add, remove
 from entlink.kb.vector_store import EntityVectors, _Memory
 from entlink.kb.vector_writer import build_vectors
-from tiny_encoders import LetterEncoder
+from tiny_encoders import LetterEncoder, LongDual
 
 
 def nothing(stage, done, total):
@@ -132,3 +132,15 @@ def test_a_memory_grows_to_its_most():
     assert memory.get([0])[1] == {0: [0]}
     memory.put(range(10, 20), numpy.ones((10, 2), numpy.float32))
     assert len(memory._places) == len(memory._rows) == 4
+
+
+def test_vectors_of_any_length_keep_it_from_a_cache_and_from_an_index(own_world, opened):
+    kb, dual = opened(own_world), LongDual(LetterEncoder())
+    keys = [kb.key(entity.id) for entity in kb]
+    expected = dual.encode_entities([kb.entity(key) for key in keys])
+    assert numpy.linalg.norm(expected, axis=1).max() > 5
+    for _ in ("encoded", "from the cache"):
+        assert numpy.allclose(EntityVectors(kb, dual).of(keys), expected, atol=1e-2)
+    build_vectors(own_world, dual, nothing)
+    shutil.rmtree(own_world / "vectors")
+    assert numpy.allclose(EntityVectors(kb, dual).of(keys), expected, atol=1e-2)

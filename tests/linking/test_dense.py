@@ -12,7 +12,7 @@ from entlink.interfaces import Follower, Question, Rescorer, Retriever, Shortlis
 from entlink.kb.edits import add, block, remove
 from entlink.kb.vector_writer import build_vectors
 from entlink.testing import check_retriever
-from tiny_encoders import LetterEncoder
+from tiny_encoders import LetterEncoder, LongDual
 
 TEXT = Document("d", "Mercury is the planet nearest to the Sun, unlike Venus.")
 IDS = ("planet", "element", "sun", "venus", "york")
@@ -143,12 +143,13 @@ def test_settings_that_do_not_fit(kb, encoder):
             DenseRetriever(kb, encoder=encoder, **{setting: 0})
 
 
-def test_a_dual_encoder_of_ones_own(kb):
-    class Own(PlainDual):
-        mention_content = None
-
-    retriever = DenseRetriever(kb, encoder=Own(LetterEncoder()))
-    assert retriever.rescore([shortlist("Sun")])[0][2] > 0.5
+def test_a_dual_encoder_of_ones_own_may_compare_by_products(kb):
+    dual = LongDual(LetterEncoder())
+    scores = DenseRetriever(kb, encoder=dual).rescore([shortlist("Mercury")])[0]
+    entities = dual.encode_entities([kb.get(id) for id in IDS])
+    expected = entities @ dual.encode_mentions([(TEXT, mention("Mercury"))])[0]
+    assert scores == pytest.approx(expected.tolist(), abs=1e-2)
+    assert max(scores) > 2
 
 
 def test_vectors_that_are_no_numbers_name_the_encoder(kb):

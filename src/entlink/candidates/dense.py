@@ -36,6 +36,7 @@ class DenseRetriever:
     """The entities nearest to a mention, scored by the cosine; and the cosine of what others found.
 
     `encoder` is the name or folder of one, or an object; `description` and `context` weigh the words around a name.
+    One that was trained on mentions and entities has weights of its own, and may score by the product of vectors.
     `search` says whether to look through all entities: where there is an index for it ("auto"), always, so that a
     missing index is an error ("index"), or not at all ("never"). Without a search, `demand` bounds how many
     candidates of a mention are encoded for it: the first, which are the best that others found; the rest score 0.
@@ -134,7 +135,7 @@ class DenseRetriever:
 
     def mention_vectors(self, mentions: Sequence[tuple[Document, Mention]]) -> Vectors:
         """A row a mention; those of the last batches are kept, for whoever asks for the same again."""
-        contents = [self._content(document, mention) for document, mention in mentions]
+        contents = [self.dual.mention_content(document, mention) for document, mention in mentions]
         missing = {content: row for row, content in enumerate(contents) if content not in self._mentions}
         if missing:
             asked = [mentions[row] for row in missing.values()]
@@ -152,13 +153,6 @@ class DenseRetriever:
     def entity_vectors(self, keys: Sequence[int]) -> Vectors:
         """A row an entity, by internal key; zeros for one that is not there."""
         return self._entities.of(keys)
-
-    def _content(self, document: Document, mention: Mention) -> object:
-        """What tells mentions apart: those that read the same have the same vector."""
-        content = getattr(self.dual, "mention_content", None)
-        if content is not None:
-            return content(document, mention)
-        return document.text, mention.span.start, mention.span.end, mention.text
 
     def _key(self, id: str) -> int | None:
         try:

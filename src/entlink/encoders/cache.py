@@ -33,14 +33,17 @@ class VectorCache:
     """An encoder that remembers, in a file under `folder` and in `memory_rows` rows of memory.
 
     Rows go through float16 whether they are new or not, so that both are the same. Where there is no folder, or
-    nothing can be written, it remembers in memory only.
+    nothing can be written, it remembers in memory only. Rows of length 1 are of that length when they come back;
+    `scaled=False` is for an encoder whose rows are of any length.
     """
 
-    def __init__(self, folder: Path | str | None, encoder: Encoder, *, memory_rows: int = 50_000) -> None:
+    def __init__(
+        self, folder: Path | str | None, encoder: Encoder, *, memory_rows: int = 50_000, scaled: bool = True
+    ) -> None:
         self.encoder = encoder
         self.name, self.identity, self.dimension = encoder.name, encoder.identity, encoder.dimension
         self._front: OrderedDict[bytes, bytes] = OrderedDict()
-        self._most = memory_rows
+        self._most, self._scaled = memory_rows, scaled
         self._lock = RLock()
         self.path = None if folder is None else Path(folder) / f"vectors-{_file_name(encoder.identity)}.sqlite"
         self._connection = None if self.path is None else self._opened(self.path)
@@ -67,9 +70,13 @@ class VectorCache:
             key = _key(text)
             places.setdefault(key, []).append(place)
             wanted[key] = text
+
+        def take(key: bytes, row: bytes) -> None:
+            found[places[key]] = self._read(row)
+
         with self._lock:
-            missing = self._look_up(wanted, lambda key, row: _put(found, places[key], row))
-            self._encode(missing, len(wanted), progress, lambda key, row: _put(found, places[key], row))
+            missing = self._look_up(wanted, take)
+            self._encode(missing, len(wanted), progress, take)
         return found
 
     def __len__(self) -> int:
@@ -78,6 +85,11 @@ class VectorCache:
             if self._connection is None:
                 return len(self._front)
             return int(self._connection.execute("SELECT count(*) FROM vectors").fetchone()[0])
+
+    def _read(self, row: bytes) -> Vectors:
+        vector = numpy.frombuffer(row, numpy.float16).astype(numpy.float32)
+        length = float(numpy.linalg.norm(vector)) if self._scaled else 1.0
+        return vector / length if length > 0 else vector
 
     def _look_up(self, wanted: dict[bytes, str], take: Callable[[bytes, bytes], None]) -> dict[bytes, str]:
         """Take what is known, and return the rest."""
@@ -204,12 +216,6 @@ def _tell_once(path: Path, problem: Exception) -> None:
 
 def _key(text: str) -> bytes:
     return blake2b(text.encode("utf8", "surrogatepass"), digest_size=16).digest()
-
-
-def _put(found: Vectors, places: list[int], row: bytes) -> None:
-    vector = numpy.frombuffer(row, numpy.float16).astype(numpy.float32)
-    length = float(numpy.linalg.norm(vector))
-    found[places] = vector / length if length > 0 else vector
 
 
 def _file_name(identity: str) -> str:

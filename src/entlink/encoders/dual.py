@@ -30,6 +30,7 @@ CHARACTERS = 120  # of a description: 400 find no more on Schools Wikipedia, and
 _SPACE = re.compile(r"\s")
 _SAFE = re.compile(r"[A-Za-z0-9._-]{1,60}")
 _SHOWN = 60
+_OF_A_DUAL = [name for name in (*DualEncoder.__annotations__, *vars(DualEncoder)) if not name.startswith("_")]
 
 
 class PlainDual:
@@ -58,6 +59,7 @@ class PlainDual:
         self.encoder, self.name, self.dimension = encoder, encoder.name, encoder.dimension
         self.description, self.context = description, context
         self.characters, self.reach = characters, reach
+        self.similarity = "cosine"
         self.spec: str | None = None  # the name or folder it was loaded by
         entities = f"plain 1 {encoder.identity} {description!r} {characters}"
         self.entity_identity = _identity(encoder.name, entities)
@@ -79,6 +81,12 @@ class PlainDual:
     def mention_content(self, document: Document, mention: Mention) -> str:
         """All that the vector of a mention depends on."""
         return "\n".join(self._read_mention(document, mention))
+
+    def recipe(self) -> dict[str, Any]:
+        """What makes the vectors of entities, if its encoder has a name; how mentions are read is left out."""
+        if self.spec is None:
+            return {}
+        return {"load": self.spec, "description": self.description, "characters": self.characters}
 
     def _read_entity(self, entity: Entity) -> tuple[str, str]:
         """The title, and the title with the beginning of the description; nothing where there is none to read."""
@@ -119,6 +127,12 @@ def load_dual(
     """
     if isinstance(spec, DualEncoder):
         return spec
+    if hasattr(spec, "encode_mentions"):
+        lacking = [name for name in _OF_A_DUAL if getattr(spec, name, None) is None]
+        raise ConfigError(
+            f"encoder = {spec!r} does not fit: it reads mentions, and has no {', '.join(lacking)}. Add that: "
+            "DualEncoder in entlink.interfaces tells what it is"
+        )
     if spec == "" or not isinstance(spec, (str, Path, Encoder)):
         raise ConfigError(f"encoder = {spec!r} does not fit: give the name of a model, or a folder with one")
     if not isinstance(spec, (str, Path)):
@@ -128,30 +142,19 @@ def load_dual(
 
 def load_recipe(recipe: Mapping[str, Any]) -> DualEncoder:
     """The dual encoder that an index was made with, from what its card says of it."""
-    from entlink.encoders.loading import load_encoder
+    from entlink.encoders.loading import card_of, load_encoder
 
     settings = dict(recipe)
     spec = settings.pop("load", None)
     if not spec:
         raise ConfigError("the encoder was given as an object and not by name, so it cannot be loaded again")
+    if (found := card_of(spec)) is not None and found[1].kind in ("dual", "cross"):
+        from entlink.encoders.trained_dual import load_trained_dual
+
+        return load_trained_dual(spec)
     dual = PlainDual(load_encoder(spec), **settings)
     dual.spec = spec
     return dual
-
-
-def recipe_of(dual: DualEncoder) -> dict[str, Any]:
-    """What `load_recipe` needs to encode entities the same way again; nothing if it was not loaded by name."""
-    if not isinstance(dual, PlainDual) or dual.spec is None:
-        return {}
-    return {"load": dual.spec, "description": dual.description, "characters": dual.characters}
-
-
-def entity_identity(dual: DualEncoder) -> str:
-    """Under which vectors of entities are kept: not the whole identity where some settings are about mentions only.
-
-    Whoever tunes how the text around a mention counts need not encode the entities again.
-    """
-    return str(getattr(dual, "entity_identity", dual.identity))
 
 
 def unit(vectors: Vectors) -> Vectors:
@@ -159,6 +162,11 @@ def unit(vectors: Vectors) -> Vectors:
     lengths = numpy.linalg.norm(vectors, axis=1, keepdims=True)
     scaled: Vectors = (vectors / numpy.where(lengths > 0, lengths, 1)).astype(numpy.float32)
     return scaled
+
+
+def as_compared(vectors: Vectors, dual: DualEncoder) -> Vectors:
+    """The rows in the form whose products are the similarity: at length 1 for the cosine, else as they are."""
+    return unit(vectors) if dual.similarity == "cosine" else vectors
 
 
 def checked_vectors(encoder: Encoder | DualEncoder, vectors: Vectors, texts: Sequence[str]) -> Vectors:

@@ -53,6 +53,8 @@ def load_encoder(
     require_retrieval("encoding texts")
     _check_settings(pooling, window, threads)
     name = str(spec)
+    if (found := card_of(spec)) is not None:
+        _check_reads_texts(found[1], spec)
     if is_installed(name):
         return _from_store(name, _Settings(pooling, window, threads))
     path = Path(spec)
@@ -65,6 +67,26 @@ def load_encoder(
     if os.sep in name:
         raise InputError(f"{name}: no such file or folder. Check the path")
     raise missing(name)
+
+
+def card_of(spec: str | Path) -> tuple[Path, ModelCard] | None:
+    """The folder and the card of a model of the store, or of a folder with a card in it; None of anything else."""
+    from entlink.encoders.model_card import CARD, read_card
+
+    folder = models_folder() / str(spec) if is_installed(str(spec)) else Path(spec)
+    return (folder, read_card(folder)) if (folder / CARD).is_file() else None
+
+
+_OTHERWISE = {
+    "dual": "reads mentions and entities, and no plain texts. Name it as the `encoder` of the retriever `dense`",
+    "cross": "scores pairs of a mention and an entity, and has no vectors. Name it as `cross` of the ranker "
+    "`combination`, or as the `model` of the ranker `cross-encoder`",
+}
+
+
+def _check_reads_texts(card: ModelCard, spec: str | Path) -> None:
+    if card.kind in _OTHERWISE:
+        raise InputError(f"the model {str(spec)!r} is of the kind {card.kind!r}: it {_OTHERWISE[card.kind]}")
 
 
 class _Settings:

@@ -11,8 +11,7 @@ from entlink.errors import DamagedError
 from entlink.kb.checksums import checksum
 
 CARD = "model.json"
-# A dual and a cross were trained on mentions and entities; weights are kept to train something from them.
-Kind = Literal["transformer", "static", "dual", "cross", "weights"]
+Kind = Literal["transformer", "static", "dual", "cross"]  # the last two were trained on mentions and entities
 
 
 class FileCard(msgspec.Struct, frozen=True):

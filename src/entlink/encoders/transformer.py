@@ -67,18 +67,9 @@ class TransformerEncoder:
         places = [place for place, tokens in enumerate(read) if tokens is not None]
         tokens = [one for one in read if one is not None]
         for batch in batches([len(one.ids) for one in tokens]):
-            vectors = self._encoded([tokens[at] for at in batch], pooling)
+            vectors = encoded(self._backend, [tokens[at] for at in batch], pooling)
             self._check(vectors, [told[places[at]] for at in batch])
             rows[[places[at] for at in batch]] = _unit(vectors)
-
-    def _encoded(self, batch: list[Tokens], pooling: Pooling) -> Vectors:
-        longest = max(len(tokens.ids) for tokens in batch)
-        ids = numpy.zeros((len(batch), longest), numpy.int64)
-        mask = numpy.zeros((len(batch), longest), numpy.int64)
-        for row, tokens in enumerate(batch):
-            ids[row, : len(tokens.ids)] = tokens.ids
-            mask[row, : len(tokens.ids)] = 1
-        return _pooled(self._backend.run(ids, mask), batch, pooling)
 
     def _check(self, vectors: Vectors, told: Sequence[str]) -> None:
         bad = numpy.flatnonzero(~numpy.isfinite(vectors).all(axis=1))
@@ -89,6 +80,17 @@ class TransformerEncoder:
                 f"the encoder {self.identity!r} gave a vector with NaN or infinity for the text {shown!r}. "
                 "Its weights are broken, or too large for its precision: fetch it again, or load it as fp32"
             )
+
+
+def encoded(backend: Backend, batch: list[Tokens], pooling: Pooling) -> Vectors:
+    """A row for each of some tokens that are run together, as the model gives it."""
+    longest = max(len(tokens.ids) for tokens in batch)
+    ids = numpy.zeros((len(batch), longest), numpy.int64)
+    mask = numpy.zeros((len(batch), longest), numpy.int64)
+    for row, tokens in enumerate(batch):
+        ids[row, : len(tokens.ids)] = tokens.ids
+        mask[row, : len(tokens.ids)] = 1
+    return _pooled(backend.run(ids, mask), batch, pooling)
 
 
 def _pooled(hidden: Hidden, batch: list[Tokens], pooling: Pooling) -> Vectors:

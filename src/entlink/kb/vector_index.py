@@ -2,7 +2,7 @@
 
 Its folder holds the rows (`search_rows`), their vectors in half precision (`vectors.npy`), and, where the rows are
 too many to compare a query with each, lists of them around centres (`lists.faiss`). All files are mapped. What the
-lists find is compared again with the vectors themselves, so a score is the same cosine in every index.
+lists find is compared again with the vectors themselves, so a score is the same cosine (or product) in every index.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from entlink.encoders.dual import entity_identity, safe_name, unit
+from entlink.encoders.dual import as_compared, safe_name
 from entlink.errors import ConfigError, DamagedError, MissingExtraError
 from entlink.kb.derived import VECTORS, derived_folder, derived_indexes, is_complete, read_complete
 from entlink.kb.search_rows import SearchRows, mapped
@@ -47,7 +47,7 @@ class VectorIndex:
         card = read_complete(folder)
         _check_is_of(folder, card.settings, dual)
         check_samples(folder, card.settings.get("samples", {}))
-        self.folder = folder
+        self.folder, self._dual = folder, dual
         self.rows = SearchRows(folder)
         self._raw = mapped(folder / VECTOR_FILE)
         self._lists: Any = None
@@ -58,7 +58,7 @@ class VectorIndex:
 
     def vectors(self, rows: Rows) -> Vectors:
         """The vectors of rows, by their numbers."""
-        return unit(self._raw[rows].astype(numpy.float32))
+        return as_compared(self._raw[rows].astype(numpy.float32), self._dual)
 
     def search(
         self,
@@ -134,7 +134,7 @@ def _nothing() -> tuple[Rows, Vectors]:
 
 def index_name(dual: DualEncoder) -> str:
     """The name of the index of a dual encoder, among those derived from a store."""
-    return f"{VECTORS}{safe_name(entity_identity(dual))}"
+    return f"{VECTORS}{safe_name(dual.entity_identity)}"
 
 
 def open_vectors(kb: KnowledgeBase, dual: DualEncoder) -> VectorIndex | None:
@@ -149,7 +149,7 @@ def missing_index(kb: KnowledgeBase, dual: DualEncoder) -> ConfigError:
     there = f"; there is one of {', '.join(others)}" if others else ""
     return ConfigError(
         f"{kb.folder}: no index over vectors of {_described(dual)}{there}. "
-        f"Run `entlink kb index {kb.folder} --vectors {dual.name}` to make it"
+        f"Run `entlink kb index {kb.folder} --vectors {_loadable(dual)}` to make it"
     )
 
 
@@ -167,7 +167,7 @@ def tell_of_other_index(kb: KnowledgeBase, dual: DualEncoder) -> None:
         ", ".join(map(_as_made, others)),
         _described(dual),
         kb.folder,
-        dual.name,
+        _loadable(dual),
     )
 
 
@@ -181,16 +181,21 @@ def _as_made(settings: Mapping[str, Any]) -> str:
 
 
 def _described(dual: DualEncoder) -> str:
-    return f"{dual.name!r} ({dual.dimension} numbers, {entity_identity(dual)})"
+    return f"{dual.name!r} ({dual.dimension} numbers, {dual.entity_identity})"
+
+
+def _loadable(dual: DualEncoder) -> str:
+    """What to write to load it."""
+    return str(dual.recipe().get("load") or dual.name)
 
 
 def _check_is_of(folder: Path, settings: Mapping[str, Any], dual: DualEncoder) -> None:
     made = (settings.get("identity"), settings.get("dimension"))
-    if made != (entity_identity(dual), dual.dimension):
+    if made != (dual.entity_identity, dual.dimension):
         raise ConfigError(
             f"{folder}: made with the encoder {settings.get('encoder')!r} ({made[1]} numbers, {made[0]}), but the "
             f"encoder now is {_described(dual)}. Use the one it was made with, or "
-            f"remove the folder and run `entlink kb index --vectors {dual.name}`"
+            f"remove the folder and run `entlink kb index --vectors {_loadable(dual)}`"
         )
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from entlink.encoders.dual import checked_vectors, entity_identity, unit
+from entlink.encoders.dual import as_compared, checked_vectors
 from entlink.errors import MissingExtraError
 from entlink.kb.vector_index import VectorIndex, open_vectors
 
@@ -70,7 +70,7 @@ class EntityVectors:
 
     def of_entities(self, entities: Sequence[Entity]) -> Vectors:
         """A row an entity, whatever key it has: from the cache, or encoded now; as it would come from an index."""
-        return rounded(self._by_content.of(entities))
+        return rounded(self._by_content.of(entities), self.dual)
 
     def _found(self, keys: Sequence[int]) -> Vectors:
         vectors = numpy.zeros((len(keys), self.dual.dimension), numpy.float32)
@@ -104,14 +104,15 @@ class ContentVectors:
         if self._cache is None:
             from entlink.encoders.cache import VectorCache
 
-            self._cache = VectorCache(self._folder, self._reader, memory_rows=_KEPT_BY_CONTENT)
+            scaled = self.dual.similarity == "cosine"
+            self._cache = VectorCache(self._folder, self._reader, memory_rows=_KEPT_BY_CONTENT, scaled=scaled)
             weakref.finalize(self, self._cache.close)
         return self._cache
 
 
-def rounded(vectors: Vectors) -> Vectors:
+def rounded(vectors: Vectors, dual: DualEncoder) -> Vectors:
     """Vectors that went through half precision, as those do that come from a cache or an index."""
-    return unit(vectors.astype(numpy.float16).astype(numpy.float32))
+    return as_compared(vectors.astype(numpy.float16).astype(numpy.float32), dual)
 
 
 def encoded(dual: DualEncoder, entities: Sequence[Entity]) -> Vectors:
@@ -124,7 +125,7 @@ class _Reader:
     """An encoder of the contents of entities, for a cache that knows of texts only."""
 
     def __init__(self, dual: DualEncoder) -> None:
-        self.name, self.identity, self.dimension = dual.name, entity_identity(dual), dual.dimension
+        self.name, self.identity, self.dimension = dual.name, dual.entity_identity, dual.dimension
         self._dual = dual
         self._entities: dict[str, Entity] = {}
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from entlink.encoders.dual import entity_identity, load_recipe, recipe_of
+from entlink.encoders.dual import load_recipe
 from entlink.errors import ConfigError, InputError, MissingExtraError
 from entlink.kb.derived import begin, ensure_derived, finish, is_complete, read_complete
 from entlink.kb.search_rows import SearchRow, mapped, row_arrays, rows_of, write_rows
@@ -91,11 +91,11 @@ def write_vectors(store: Store, target: Path, dual: DualEncoder, progress: Progr
     ]
 
     def encode(entities: Sequence[Entity]) -> Vectors:
-        return rounded(encoded(dual, entities))
+        return rounded(encoded(dual, entities), dual)
 
     files = _encode_blocks(blocks, _unfinished(target), dual, encode, progress)
     _put_together(begin(target), [_of_block(path) for path in files], dual.dimension, progress)
-    _finish(target, entity_identity(dual), dual.dimension, dual.name, recipe_of(dual))
+    _finish(target, dual.entity_identity, dual.dimension, dual.name, dual.recipe())
 
 
 def renew(store: Store, old: Path, new: Path, progress: Progress) -> None:
@@ -118,7 +118,7 @@ def renew(store: Store, old: Path, new: Path, progress: Progress) -> None:
 
 def _made_by(folder: Path, settings: dict[str, Any]) -> DualEncoder:
     dual = load_recipe(settings["recipe"])
-    now = entity_identity(dual)
+    now = dual.entity_identity
     if now != settings["identity"]:
         raise ConfigError(
             f"{folder}: made with the encoder {settings['identity']}, but {settings['encoder']!r} is {now} now. "

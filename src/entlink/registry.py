@@ -32,6 +32,8 @@ BUILT_IN: dict[str, dict[str, str]] = {
     "ranker": {
         "prior": "entlink.ranking.prior:PriorRanker",
         "combination": "entlink.ranking.combination:CombinationRanker",
+        "cross-encoder": "entlink.ranking.cross_encoder:CrossEncoderRanker",
+        "prior-times-similarity": "entlink.ranking.similarity:SimilarityRanker",
     },
     "nil": {"threshold": "entlink.nil:threshold_nil", "calibrated": "entlink.nil:CalibratedNil"},
 }

@@ -1,0 +1,47 @@
+"""Ranking by how common a meaning of the name is, times how like the entity is to the mention."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from entlink.documents import Candidate
+from entlink.interfaces import Shortlist
+from entlink.kb.knowledge_base import KnowledgeBase
+
+_PRIORS = ("alias", "prior")
+
+
+class SimilarityRanker:
+    """Orders candidates by P(e|m) · similarity.
+
+    P(e|m) is the evidence `alias` or `prior`, or what the knowledge base says where a candidate has neither. The
+    similarity is the `evidence` of that name, such as the cosine of the retriever `dense`; one below 0 counts as 0.
+    Where no candidate of a mention has that evidence, P(e|m) alone is the score.
+    """
+
+    def __init__(self, kb: KnowledgeBase, *, evidence: str = "dense") -> None:
+        self.kb, self.evidence = kb, evidence
+
+    def rank(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Candidate]]:
+        return [self._ranked(mention.text, candidates) for _, mention, candidates in shortlists]
+
+    def _ranked(self, surface: str, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+        priors = self._priors(surface, candidates)
+        is_told = any(self.evidence in one.evidence for one in candidates)
+        scored = []
+        for prior, one in zip(priors, candidates, strict=True):
+            similarity = one.evidence.get(self.evidence, 0.0) if is_told else 1.0
+            score = prior * max(0.0, similarity)
+            # Of those that score 0, the more similar comes first, then the more common.
+            scored.append(((-score, -similarity, -prior), Candidate(one.entity, score, one.evidence, one.title)))
+        return [one for _, one in sorted(scored, key=lambda pair: pair[0])]
+
+    def _priors(self, surface: str, candidates: Sequence[Candidate]) -> list[float]:
+        found = [next((one.evidence[name] for name in _PRIORS if name in one.evidence), None) for one in candidates]
+        if None not in found:
+            return [prior for prior in found if prior is not None]
+        named = {name.entity: name.probability for name in self.kb.aliases(surface)}
+        return [
+            named.get(one.entity, 0.0) if prior is None else prior
+            for prior, one in zip(found, candidates, strict=True)
+        ]

@@ -16,11 +16,16 @@ if TYPE_CHECKING:
 
     from entlink.documents import Document
     from entlink.evaluation.files import File
-    from entlink.learning.examples import Example
     from entlink.learning.train import TrainReport
     from entlink.learning.train_config import TrainConfig
     from entlink.linker import Linker
     from entlink_cli.parsing import Namespace, Parser
+
+_MINED = {
+    "names": "others of the same name",
+    "vectors": "those with the nearest vectors",
+    "linker": "those that a linker finds",
+}
 
 
 def _configure(parser: Parser) -> None:
@@ -37,7 +42,7 @@ def _configure(parser: Parser) -> None:
         metavar="FILE",
         action="append",
         default=[],
-        help="other documents with gold, to choose the best weights on; can be repeated (default: the last weights)",
+        help="other documents with gold, to choose the best weights on; can be repeated (default: a 20th of DATA)",
     )
     parser.add_argument("--format", metavar="F", help="format of the documents (default: told from their content)")
     parser.add_argument(
@@ -78,6 +83,7 @@ def _train(arguments: Namespace) -> None:
     import msgspec
 
     from entlink.learning.base import to_fetch
+    from entlink.learning.data import prepare
     from entlink.learning.train import check_start, train
 
     folder = Path(arguments.output)
@@ -87,11 +93,19 @@ def _train(arguments: Namespace) -> None:
     linker = _linker(arguments, config)
     try:
         with progress(quiet=arguments.quiet) as report:
+            examples, held_out = prepare(
+                config,
+                linker.kb,
+                _documents(train_files),
+                _documents(dev_files) if dev_files else None,
+                retrieve=linker.retrieve,
+                progress=report,
+            )
             found = train(
                 config,
                 linker.kb,
-                _examples(linker, config, train_files, report),
-                _examples(linker, config, dev_files, report),
+                examples,
+                held_out,
                 folder,
                 progress=report,
                 command=shlex.join(["entlink", *arguments.words]),
@@ -145,14 +159,6 @@ def _linker(arguments: Namespace, config: TrainConfig) -> Linker:
     return load(arguments.kb, config=wanted, mentions="given")
 
 
-def _examples(linker: Linker, config: TrainConfig, files: Sequence[File], report: object) -> list[Example]:
-    from entlink.learning.examples import gold_examples
-    from entlink.learning.mining import mined
-
-    examples = list(gold_examples(linker.kb, _documents(files)))
-    return mined(config, linker.kb, examples, linker.retrieve, report)  # type: ignore[arg-type]
-
-
 def _tell(arguments: Namespace, config: TrainConfig, train_files: list[File], dev_files: list[File]) -> None:
     """What training would do, in words."""
     from math import ceil
@@ -165,9 +171,10 @@ def _tell(arguments: Namespace, config: TrainConfig, train_files: list[File], de
         count, aside = (sum(1 for _ in gold_examples(kb, _documents(files))) for files in (train_files, dev_files))
     training = config.training
     steps = training.steps or training.epochs * ceil(count / (training.batch * training.accumulate))
-    lines = [f"reads {number_of(count, 'example')}, and {aside:,} to choose the best weights on"]
+    chosen_on = f"{aside:,} others" if dev_files else "a twentieth of them"
+    lines = [f"reads {number_of(count, 'example')}, and chooses the best weights on {chosen_on}"]
     if training.negatives:
-        lines.append(f"finds up to {training.negatives} wrong candidates for each, by {training.mine}")
+        lines.append(f"finds up to {training.negatives} wrong candidates for each: {_MINED[training.mine]}")
     if fetched := to_fetch(config.model.base):
         lines.append(fetched)
     lines.append(f"trains a {config.model.kind} from {config.model.base} on {training.device}: up to {steps:,} steps")

@@ -17,7 +17,7 @@ from entlink.errors import ConfigError, DamagedError, ExistsError, InputError, L
 from entlink.kb.writing import write_lock
 from entlink.learning.train import train
 
-# These change neither attention nor the order of a group: their gradient is what rounding leaves, which Adam enlarges.
+# They change neither attention nor the order of a group: their gradient is what rounding leaves, enlarged by Adam.
 NO_GRADIENT = ("key.bias", "layer.1.output.LayerNorm.bias", "score.bias")
 
 
@@ -212,7 +212,7 @@ def test_a_base_with_nan_is_told_at_the_first_step(stage, tmp_path):
     weights = load_file(folder / "model.safetensors")
     weights["embeddings.LayerNorm.weight"][0] = numpy.nan
     save_file(weights, folder / "model.safetensors")
-    with pytest.raises(InputError, match="step 1: the loss is nan.*check the weights of the base"):
+    with pytest.raises(InputError, match=r"step 1: the loss is nan.*check the weights of the base"):
         train(make_config(folder), stage, make_examples(8), [], tmp_path / "made")
 
 
@@ -246,7 +246,7 @@ def test_a_checkpoint_of_other_data_or_another_base_is_refused(stage, base, tmp_
     folder = tmp_path / "made"
     with pytest.raises(Killed):
         train(make_config(base, checkpoint_every=2), stage, make_examples(32), [], folder, progress=killing(3))
-    with pytest.raises(InputError, match="another training: examples is .* there and .* here"):
+    with pytest.raises(InputError, match=r"another training: examples is .* there and .* here"):
         train(make_config(base, checkpoint_every=2), stage, make_examples(32, 7), [], folder)
     with pytest.raises(InputError, match="held-out examples is"):
         train(make_config(base, checkpoint_every=2), stage, make_examples(32), make_examples(4, 1), folder)

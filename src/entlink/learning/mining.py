@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from entlink.encoders.reporting import Progress, ignore_progress
-from entlink.errors import ConfigError
 from entlink.interfaces import Question
 from entlink.learning.examples import Example, right_entities
 
@@ -14,33 +13,10 @@ if TYPE_CHECKING:
     from entlink.documents import Candidate
     from entlink.interfaces import DualEncoder
     from entlink.kb.knowledge_base import KnowledgeBase
-    from entlink.learning.train_config import TrainConfig
 
 Retrieve = Callable[[Sequence[Question]], list[list[Sequence["Candidate"]]]]
 _STAGE = "mining negatives"
 _ASKED_AT_ONCE = 256  # mentions
-
-
-def mined(
-    config: TrainConfig,
-    kb: KnowledgeBase,
-    examples: Sequence[Example],
-    retrieve: Retrieve | None = None,
-    progress: Progress = ignore_progress,
-) -> list[Example]:
-    """Examples with the negatives that a configuration wants; `retrieve` is that of the linker it may speak of."""
-    count, mine = config.training.negatives, config.training.mine
-    if not count:
-        return list(examples)
-    if mine == "names":
-        return name_negatives(kb, examples, count, progress)
-    if mine == "vectors":
-        from entlink.encoders.dual import load_dual
-
-        return nearest_negatives(kb, load_dual(config.model.base), examples, count, progress)
-    if retrieve is None:
-        raise ConfigError('training.mine = "linker" needs a linker to ask. Give one, or set it to "names"')
-    return retrieved_negatives(retrieve, examples, count, progress)
 
 
 def name_negatives(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy
@@ -20,7 +20,7 @@ from entlink.kb.writing import write_lock
 from entlink.learning.base import load_base
 from entlink.learning.batches import Material
 from entlink.learning.building import make_network
-from entlink.learning.checkpoints import Checkpoints, Look, has_checkpoint
+from entlink.learning.checkpoints import Checkpoints, Look, State, has_checkpoint
 from entlink.learning.examples import Example
 from entlink.learning.export import export
 from entlink.learning.learners import BiLearner, CrossLearner, Learner
@@ -61,17 +61,16 @@ def train(
     command: str = "",
     minutes: float | None = None,
     restart: bool = False,
+    data: Mapping[str, Any] | None = None,
 ) -> TrainReport:
     """Train a model on examples and write its folder; the best weights on `held_out`, or the last without any.
 
     A checkpoint in the folder is gone on from, unless `restart`. With `minutes`, training ends when they are over,
-    and the learning rate falls by the clock.
+    and the learning rate falls by the clock. `data` is noted in the folder: where the examples are from.
     """
     began, folder = monotonic(), Path(folder)
-    checked(config)
+    device = check_start(config, folder, restart=restart)
     _check_examples(config, examples)
-    device = device_of(config.training.device)
-    _check_folder(folder, restart)
     with write_lock(folder, "training.lock"):
         base = load_base(config.model.base, progress)
         reader = PairReader(base.tokenizer, config.model.pairs)
@@ -89,23 +88,12 @@ def train(
         spent = monotonic() - began
         loop = Loop(learner, material, aside, config.training, checkpoints, progress, minutes=minutes, spent=spent)
         state = loop.run(look_first=_knows_already(config, base))
-        last = next((look.loss for look in reversed(state.history) if look.loss is not None), None)
-        report = TrainReport(
-            folder=str(folder),
-            kind=config.model.kind,
-            steps=state.step,
-            loss=last,
-            best=state.best,
-            best_step=state.best_step,
-            history=state.history,
-            examples=len(material),
-            held_out=len(looked),
-            seconds=round(state.seconds, 1),
-        )
+        report = _report(folder, config, state, len(material), len(looked))
         progress("writing the model", 0, 0)
         told = {
             "base": {"source": base.source, "identity": base.identity},
-            "data": {"examples": facts["examples"], "held_out": facts["held-out examples"], "kb": kb_name(kb)},
+            "data": {"kb": kb_name(kb), "examples": facts["examples"], "held_out": facts["held-out examples"]}
+            | dict(data or {}),
             "report": msgspec.to_builtins(report),
             "torch": str(torch.__version__),
         }
@@ -113,6 +101,14 @@ def train(
         checkpoints.remove()
     (folder / "training.lock").unlink(missing_ok=True)
     return report
+
+
+def check_start(config: TrainConfig, folder: Path, *, restart: bool = False) -> torch.device:
+    """Whether training can begin, as far as can be told before its examples are there; the device it will be on."""
+    checked(config)
+    device = device_of(config.training.device)
+    _check_folder(folder, restart)
+    return device
 
 
 def device_of(name: str) -> torch.device:
@@ -126,6 +122,21 @@ def device_of(name: str) -> torch.device:
             "Set training.device to cpu (--device cpu)"
         ) from problem
     return device
+
+
+def _report(folder: Path, config: TrainConfig, state: State, examples: int, held_out: int) -> TrainReport:
+    return TrainReport(
+        folder=str(folder),
+        kind=config.model.kind,
+        steps=state.step,
+        loss=next((look.loss for look in reversed(state.history) if look.loss is not None), None),
+        best=state.best,
+        best_step=state.best_step,
+        history=state.history,
+        examples=examples,
+        held_out=held_out,
+        seconds=round(state.seconds, 1),
+    )
 
 
 def kb_name(kb: KnowledgeBase) -> str:

@@ -64,7 +64,10 @@ class Scanner:
         return found
 
     def _in_piece(self, text: str) -> list[Match]:
-        folded = fold(text)
+        return self.matches_in(fold(text))
+
+    def matches_in(self, folded: Folded) -> list[Match]:
+        """Every match in a text that was folded before; all of it is in memory at once."""
         tokens, starts, ends = folded.tokens, folded.starts, folded.ends
         found: list[Match] = []
         following = chain(tokens[1:], (ITSELF,))

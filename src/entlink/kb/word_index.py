@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from entlink.errors import DamagedError, MissingExtraError
+from entlink.kb.posting_runs import by_term
 from entlink.kb.search_rows import mapped
 
 if TYPE_CHECKING:
@@ -48,14 +49,8 @@ class Grouped(NamedTuple):
 
 def grouped(terms: Hashes, rows: Rows, counts: Counts) -> Grouped:
     """Postings that come in the order of their rows, put together by term."""
-    import numpy
-
-    order = numpy.argsort(terms, kind="stable")
-    terms = terms[order]
-    first = numpy.ones(len(terms), numpy.bool_)
-    numpy.not_equal(terms[1:], terms[:-1], out=first[1:])
-    starts = numpy.append(numpy.flatnonzero(first), len(terms)).astype(numpy.int64)
-    return Grouped(terms[first], starts, rows[order], counts[order])
+    found = by_term(terms, rows, counts)
+    return Grouped(found.terms, found.starts, *found.columns)
 
 
 class WordIndex:

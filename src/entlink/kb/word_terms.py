@@ -24,12 +24,16 @@ _CACHED_TERMS = 1 << 16
 def terms_of(text: str) -> list[str]:
     """The terms of a text, in order, each as often as it occurs."""
     folded = fold(text)
-    tokens = folded.tokens
-    if text.isascii() or not any(token >= _FIRST_SPACELESS for token in tokens):
+    return folded.tokens if text.isascii() else terms_of_tokens(folded.tokens, folded.starts, folded.ends)
+
+
+def terms_of_tokens(tokens: list[str], starts: list[int], ends: list[int]) -> list[str]:
+    """The terms of a row of tokens, of which it is known where each stands."""
+    if not any(token >= _FIRST_SPACELESS for token in tokens):
         return tokens
     terms: list[str] = []
     before, end = "", -1  # the spaceless token that came last, and where it ended
-    for token, start, to in zip(tokens, folded.starts, folded.ends, strict=True):
+    for token, start, to in zip(tokens, starts, ends, strict=True):
         terms.append(token)
         if not is_spaceless(token[0]):
             before = ""

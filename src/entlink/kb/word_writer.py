@@ -1,24 +1,24 @@
 """Making a word index: blocks of entities side by side, each into sorted runs of postings, then all runs merged.
 
 Memory grows neither with the knowledge base nor with the length of its texts: a run is written when it has
-`POSTINGS_A_RUN` postings, and runs are merged a range of hashes at a time. (A range holds the whole of a term, which
-for the most common word of all is a posting a row.)
+`POSTINGS_A_RUN` postings, and `entlink.kb.posting_runs` merges them.
 """
 
 from __future__ import annotations
 
 import shutil
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from entlink.engine.local import Progress, Task, default_processes, ignore_progress, map_to_files
 from entlink.kb.derived import WORDS, DerivedCard, begin, ensure_derived, finish
+from entlink.kb.posting_runs import POSTINGS_A_RUN, POSTINGS_A_SLICE, ArrayFile, merge_runs, write_run
 from entlink.kb.search_rows import SearchRow, mapped, row_arrays, rows_of, write_rows
 from entlink.kb.store import Store
-from entlink.kb.word_index import FORMAT, MOST_COUNTED, grouped, need_numpy
+from entlink.kb.word_index import FORMAT, MOST_COUNTED, need_numpy
 from entlink.kb.word_terms import entity_terms, hash_of
 from entlink.version import __version__
 
@@ -26,11 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ENTITIES_A_BLOCK = 20_000
-POSTINGS_A_RUN = 2_000_000
-POSTINGS_A_SLICE = 4_000_000  # how many are merged at a time, about 40 bytes each
 _ROWS_AT_A_TIME = 500
-_RANGES = 4096  # of hashes; a slice is some of them
-_SHIFT = 52
 _KNOWN_TERMS = 200_000
 _WORTH_A_POOL = 2  # blocks: with so few, starting processes takes longer than the work
 
@@ -139,8 +135,7 @@ class _Block:
         terms = numpy.frombuffer(self._terms, numpy.uint64) if self._terms else numpy.empty(0, numpy.uint64)
         rows = numpy.frombuffer(self._rows, numpy.uint32) if self._rows else numpy.empty(0, numpy.uint32)
         counts = numpy.frombuffer(self._counts, numpy.uint16) if self._counts else numpy.empty(0, numpy.uint16)
-        for name, values in grouped(terms, rows, counts)._asdict().items():
-            values.tofile(self._path / f"run-{self._runs:04}.{name}")
+        write_run(self._path / f"run-{self._runs:04}", terms, {"rows": rows, "counts": counts})
         self._runs += 1
         self._terms, self._rows, self._counts = array("Q"), array("I"), array("H")
 
@@ -161,7 +156,7 @@ def _write_row_files(blocks: Sequence[Path], folder: Path) -> tuple[int, int]:
     names = tuple(row_arrays(()))
     write_rows(folder, [{name: mapped(block / f"{name}.npy") for name in names} for block in blocks])
     rows, length = 0, 0
-    with closing(_ArrayFile(folder / "lengths.npy", numpy.uint32)) as file:
+    with closing(ArrayFile(folder / "lengths.npy", numpy.uint32)) as file:
         for block in blocks:
             lengths = mapped(block / "lengths.npy")
             file.write(lengths)
@@ -170,116 +165,13 @@ def _write_row_files(blocks: Sequence[Path], folder: Path) -> tuple[int, int]:
     return rows, length
 
 
-# Runs to one index
-
-
-class _Run(NamedTuple):
-    """A run of a block whose first row has the number `base`.
-
-    Of each range of hashes: where its terms, and where its postings begin.
-    """
-
-    path: Path
-    base: int
-    terms: Sequence[int]
-    postings: Sequence[int]
-
-    def read(self, first: int, last: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Term, row and count of each posting in a span of ranges."""
-        import numpy
-
-        terms = self._part("terms", numpy.uint64, self.terms[first], self.terms[last])
-        starts = self._part("starts", numpy.int64, self.terms[first], self.terms[last] + 1)
-        rows = self._part("rows", numpy.uint32, self.postings[first], self.postings[last])
-        counts = self._part("counts", numpy.uint16, self.postings[first], self.postings[last])
-        return numpy.repeat(terms, numpy.diff(starts)), rows + numpy.uint32(self.base), counts
-
-    def _part(self, name: str, type: Any, first: int, last: int) -> NDArray[Any]:
-        import numpy
-
-        # Read and not mapped: pages that were mapped would all count as ours by the end.
-        offset = first * numpy.dtype(type).itemsize
-        return numpy.fromfile(self.path.with_suffix(f".{name}"), type, last - first, offset=offset)
-
-
-def _runs(blocks: Sequence[Path]) -> Iterator[_Run]:
-    import numpy
-
-    bounds = numpy.arange(_RANGES, dtype=numpy.uint64) << numpy.uint64(_SHIFT)
-    base = 0
-    for block in blocks:
-        for path in sorted(block.glob("run-*.terms")):
-            terms = numpy.fromfile(path, numpy.uint64)
-            starts = numpy.fromfile(path.with_suffix(".starts"), numpy.int64)
-            at = numpy.append(terms.searchsorted(bounds), len(terms))
-            yield _Run(path, base, array("I", at.tolist()), array("I", starts[at].tolist()))
-        base += len(mapped(block / "lengths.npy"))
-
-
 def _merge(blocks: Sequence[Path], folder: Path, progress: Progress) -> None:
     import numpy
 
-    runs = list(_runs(blocks))
-    spans = list(_spans(runs))
-    types = {"terms": numpy.uint64, "starts": numpy.int64, "rows": numpy.uint32, "counts": numpy.uint16}
-    written = 0
-    with ExitStack() as stack:
-        files = {
-            name: stack.enter_context(closing(_ArrayFile(folder / f"{name}.npy", types[name]))) for name in types
-        }
-        for number, (first, last) in enumerate(spans):
-            progress("merging words", number, len(spans))
-            parts = [run.read(first, last) for run in runs if run.postings[first] < run.postings[last]]
-            merged = grouped(*map(numpy.concatenate, zip(*parts, strict=True)))
-            files["terms"].write(merged.terms)
-            files["starts"].write(merged.starts[:-1] + written)
-            files["rows"].write(merged.rows)
-            files["counts"].write(merged.counts)
-            written += len(merged.rows)
-        files["starts"].write(numpy.array([written], numpy.int64))
-    progress("merging words", len(spans), len(spans))
-
-
-def _spans(runs: Iterable[_Run]) -> Iterator[tuple[int, int]]:
-    """Ranges of hashes put together until they have as many postings as are merged at a time."""
-    import numpy
-
-    ends = numpy.zeros(_RANGES + 1, numpy.int64)
-    for run in runs:
-        ends += numpy.array(run.postings, numpy.int64)
-    sizes: list[int] = (ends[1:] - ends[:-1]).tolist()
-    first, size = 0, 0
-    for number, more in enumerate(sizes):
-        if size and size + more > POSTINGS_A_SLICE:
-            yield first, number
-            first, size = number, 0
-        size += more
-    if size:
-        yield first, _RANGES
-
-
-class _ArrayFile:
-    """A `.npy` file of one dimension, written piece by piece."""
-
-    def __init__(self, path: Path, type: Any) -> None:
-        import numpy
-
-        self._file, self._type, self._length = path.open("wb"), numpy.dtype(type), 0
-        self._write_header()
-        self._begin = self._file.tell()
-
-    def write(self, values: NDArray[Any]) -> None:
-        self._file.write(values.astype(self._type, copy=False).tobytes())
-        self._length += len(values)
-
-    def close(self) -> None:
-        self._file.seek(0)
-        self._write_header()
-        assert self._file.tell() == self._begin, "a header leaves room for the length to grow"
-        self._file.close()
-
-    def _write_header(self) -> None:
-        from numpy.lib import format
-
-        fields = {"descr": format.dtype_to_descr(self._type), "fortran_order": False, "shape": (self._length,)}
-        format.write_array_header_1_0(self._file, fields)
+    merge_runs(
+        [(block, len(mapped(block / "lengths.npy"))) for block in blocks],
+        folder,
+        {"rows": numpy.uint32, "counts": numpy.uint16},
+        lambda done, total: progress("merging words", done, total),
+        at_once=POSTINGS_A_SLICE,
+    )

@@ -4,6 +4,7 @@ from math import exp, log1p
 
 import pytest
 
+from entlink.config import make_stage
 from entlink.documents import Candidate, Document, Entity, Mention, Span
 from entlink.errors import ConfigError
 from entlink.interfaces import Shortlist
@@ -80,11 +81,23 @@ def test_the_bias_is_whole_where_all_evidence_is_there(world):
     assert part.score == pytest.approx(1 / (1 + exp(0.75 * ranker.bias - 1.5)))
 
 
-def test_a_feature_nobody_has_is_told(world):
-    with pytest.raises(ConfigError, match=r"no feature 'dens'.*dense"):
-        CombinationRanker(world, weights={"dens": 1.0})
+@pytest.mark.parametrize(("name", "meant"), [("dens", "dense"), ("coherrence", "coherence"), ("cros", "cross")])
+def test_a_feature_misspelt_is_told(world, name, meant):
+    with pytest.raises(ConfigError, match=f"no feature '{name}' to weigh; did you mean '{meant}'"):
+        CombinationRanker(world, weights={name: 1.0})
+
+
+def test_a_weight_that_is_no_number_is_told(world):
     with pytest.raises(ConfigError, match=r"the weight of 'dense' is nan"):
         CombinationRanker(world, weights={"dense": float("nan")})
+
+
+@pytest.mark.parametrize("name", ["dense-2", "bm25-3", "trained", "edit-distance", "cross"])
+def test_evidence_of_any_name_can_be_weighed(world, name):
+    ranker = without(world, **{name: 3.0, "alias": 1.0})
+    one, other = Candidate("sun", 0.1, {name: 0.5}, "Sun"), Candidate("venus", 0.1, {"alias": 1.0}, "Venus")
+    (found,) = ranker.rank([shortlist("x", other, one)])
+    assert [(best.entity, best.evidence["sum"]) for best in found] == [("sun", 1.5), ("venus", 1.0)]
 
 
 def test_popularity_counts_links_and_texts_and_is_shared_by_namesakes(world):
@@ -157,3 +170,109 @@ def test_what_is_asked_in_turn_counts_its_prior_too(world):
 def test_a_bias_that_is_no_number_is_told(world, bias):
     with pytest.raises(ConfigError, match=r"bias = .* does not fit"):
         CombinationRanker(world, bias=bias)
+
+
+class Given:
+    """Scores of entities by id; keeps what it was asked for."""
+
+    def __init__(self, **scores: float) -> None:
+        self.scores, self.asked = scores, []
+
+    def score(self, pairs):
+        self.asked.append([(mention.text, entity.id) for _, mention, entity in pairs])
+        return [self.scores[entity.id] for _, _, entity in pairs]
+
+
+def crossed(kb, model, top=10, **weights: float) -> CombinationRanker:
+    weights = {**dict.fromkeys(DEFAULT_WEIGHTS, 0.0), **weights}
+    return CombinationRanker(kb, weights=weights, bias=0.0, cross=model, top=top)
+
+
+def by_alias(surface: str, **aliases: float) -> Shortlist:
+    return shortlist(surface, *(Candidate(id, 0.1, {"alias": prior}, id) for id, prior in aliases.items()))
+
+
+def test_a_cross_encoder_has_a_say_about_the_best_by_all_else(world):
+    cross = Given(sun=-1.0, venus=2.0, planet=9.0, us=-0.5)
+    ranker = crossed(world, cross, 3, alias=2.0, cross=0.5)
+    (found,) = ranker.rank([by_alias("x", planet=0.1, us=0.2, venus=0.3, sun=0.4)])
+    assert cross.asked == [[("x", "sun"), ("x", "venus"), ("x", "us")]]
+    told = {one.entity: (one.evidence["cross"], one.evidence["sum"]) for one in found}
+    assert told == {
+        "venus": (2.0, pytest.approx(0.6 + 1.0)),
+        "sun": (-1.0, pytest.approx(0.8 - 0.5)),
+        "us": (-0.5, pytest.approx(0.4 - 0.25)),
+        "planet": (-1.0, pytest.approx(0.2 - 0.5)),  # not asked after: the lowest of the list
+    }
+    assert list(told) == ["venus", "sun", "us", "planet"]
+    assert sum(one.score for one in found) < 1
+
+
+def test_all_mentions_are_scored_at_once_and_single_candidates_too(world):
+    cross = Given(sun=1.0, venus=2.0)
+    lists = [by_alias("a", sun=0.4, venus=0.3), by_alias("b"), by_alias("c", sun=1.0)]
+    found = crossed(world, cross, alias=1.0).rank(lists)
+    assert cross.asked == [[("a", "sun"), ("a", "venus"), ("c", "sun")]]
+    assert found[2][0].evidence["cross"] == 1.0
+    assert crossed(world, cross).weights["cross"] == 1.0
+
+
+def test_what_a_cross_encoder_cannot_score_is_no_better_than_the_worst(world):
+    cross = Given(sun=3.0, venus=2.0)
+    found = crossed(world, cross).rank([by_alias("a", nobody=0.4, sun=0.3, venus=0.1), by_alias("b", nobody=1.0)])
+    assert [(one.entity, one.evidence["cross"]) for one in found[0]] == [
+        ("sun", 3.0),
+        ("nobody", 2.0),
+        ("venus", 2.0),
+    ]
+    assert "cross" not in found[1][0].evidence
+
+
+def test_a_cross_encoder_that_weighs_nothing_is_not_asked(world):
+    cross = Given()
+    crossed(world, cross, alias=1.0, cross=0.0).rank([by_alias("a", sun=1.0)])
+    assert cross.asked == []
+
+
+def test_with_coherence_the_cross_encoder_comes_last(own_world, opened):
+    pytest.importorskip("numpy")
+    from entlink.encoders.dual import PlainDual
+    from tiny_encoders import LetterEncoder
+
+    cross = Given(sun=0.0, venus=0.0, planet=0.0, us=0.0)
+    lists = [by_alias("a", sun=0.4, venus=0.3), by_alias("b", planet=0.5, us=0.2)]
+    document = Document("d", "a b")
+    lists = [Shortlist(document, one.mention, one.candidates) for one in lists]
+    ranker = CombinationRanker(opened(own_world), encoder=PlainDual(LetterEncoder()), cross=cross)
+    alone = CombinationRanker(opened(own_world), encoder=PlainDual(LetterEncoder()))
+    for found, expected in zip(ranker.rank(lists), alone.rank(lists), strict=True):
+        assert {one.entity: one.evidence["sum"] for one in found} == pytest.approx(
+            {one.entity: one.evidence["sum"] for one in expected}
+        )
+        assert all({"coherence", "cross"} <= one.evidence.keys() for one in found)
+    assert len(cross.asked) == 1
+
+
+def test_a_ranker_with_a_cross_encoder_keeps_what_rankers_promise(world):
+    ranker = crossed(world, Given(sun=1.0, venus=2.0, us=0.0), 2, alias=1.0)
+    check_ranker(ranker, [by_alias("a", sun=0.4, venus=0.3, us=0.2), by_alias("b", sun=0.3)])
+
+
+def test_without_its_model_ranking_goes_on_and_one_warning_tells(world, caplog):
+    pytest.importorskip("onnxruntime")
+    ranker = crossed(world, "mine", alias=2.0)
+    assert [record.message.split(":")[0] for record in caplog.records] == ["ranking goes on without a cross-encoder"]
+    assert "no model 'mine'" in caplog.text
+    (found,) = ranker.rank([by_alias("x", sun=0.4)])
+    assert found[0].evidence["sum"] == pytest.approx(0.8)
+
+
+def test_settings_of_a_cross_encoder(world, monkeypatch):
+    monkeypatch.setattr("entlink.encoders.cross.load_cross", lambda spec: Given())
+    made = make_stage("ranker", {"name": "combination", "cross": "mine", "top": 4, "weights": {"cross": 2}}, world)
+    assert made.weights["cross"] == 2
+    with pytest.raises(ConfigError, match="top = 0 does not fit"):
+        make_stage("ranker", {"name": "combination", "cross": "mine", "top": 0}, world)
+    with pytest.raises(ConfigError, match="3 names no cross-encoder"):
+        make_stage("ranker", {"name": "combination", "cross": 3}, world)
+    assert "cross" not in CombinationRanker(world).weights

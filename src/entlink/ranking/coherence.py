@@ -43,7 +43,12 @@ class Coherence:
     def _found(self, lists: Sequence[Sequence[Candidate]]) -> dict[str, Vectors]:
         ids = list(dict.fromkeys(one.entity for candidates in lists for one in candidates[:_LEADING]))
         keys = {id: key for id in ids if (key := self._kb.key(id)) is not None}
-        return dict(zip(keys, self._vectors.of(list(keys.values())), strict=True))
+        vectors = self._vectors.of(list(keys.values()))
+        if self._vectors.dual.similarity != "cosine":
+            from entlink.encoders.dual import unit
+
+            vectors = unit(vectors)
+        return dict(zip(keys, vectors, strict=True))
 
 
 def _around(leaders: Sequence[str | None], number: int) -> list[str]:

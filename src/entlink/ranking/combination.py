@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from math import exp, isfinite
@@ -11,6 +12,7 @@ from entlink.documents import Candidate
 from entlink.errors import ConfigError, MissingExtraError, MissingModelError
 from entlink.interfaces import Shortlist
 from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.ranking.cross_scores import CrossScores, PairScorer
 from entlink.ranking.popularity import Popularity
 from entlink.ranking.spelling import are_initials, likeness
 
@@ -29,6 +31,10 @@ DEFAULT_WEIGHTS: Mapping[str, float] = {
     "coherence": 3.0,
 }
 _BIAS = 11.0
+_CROSS = "cross"
+_CROSS_WEIGHT = 1.0  # of the scores of a cross-encoder, which are the logarithms of chances
+_NUMBERED = re.compile(r"-\d+$")  # of the second retriever of a name and those after it
+_NEAR = 0.84  # from here on a name is taken for a misspelling: "dens" is .89 of "dense"
 
 
 class CombinationRanker:
@@ -39,7 +45,11 @@ class CombinationRanker:
 
     Evidence that is not there counts nothing: without an encoder, links or texts the order is worse, never wrong
     in form. The bias is less then, by the share of the weights that no candidate has evidence for: without an encoder
-    a good candidate still scores well. `weights` replaces some of the default weights; 0 leaves a feature out.
+    a good candidate still scores well. `weights` replaces some of the default weights; 0 leaves a feature out. Any
+    evidence that a retriever gives can be weighed by its name, such as that of a second retriever `dense-2`.
+
+    `cross` is the name or folder of a cross-encoder, or an object. It scores the `top` candidates of each mention
+    that are best by all other evidence; those after them have the lowest `cross` of their list.
     """
 
     def __init__(
@@ -49,13 +59,19 @@ class CombinationRanker:
         weights: Mapping[str, float] | None = None,
         bias: float = _BIAS,
         encoder: str = "minilm",
+        cross: str | PairScorer | None = None,
+        top: int = 10,
     ) -> None:
         if not isfinite(bias):
             raise ConfigError(f"bias = {bias} does not fit: it is a number, and a larger one makes more names NIL")
         self.kb, self.bias = kb, bias
-        self.weights = {**DEFAULT_WEIGHTS, **_known(weights or {})}
+        own = {} if cross is None else {_CROSS: _CROSS_WEIGHT}
+        self.weights = {**DEFAULT_WEIGHTS, **own, **_checked(weights or {})}
         self._popularity = Popularity(kb)
         self._coherence = self._make_coherence(encoder) if self.weights["coherence"] else None
+        self._cross = self._make_cross(cross, top) if cross is not None and self.weights[_CROSS] else None
+        # What is added when the rest is summed, since it depends on the order.
+        self._later = {"coherence"} if self._cross is None else {"coherence", _CROSS}
 
     def _make_coherence(self, encoder: str) -> Coherence | None:
         """None where there is no encoder: whoever wanted one for retrieval has been told."""
@@ -69,15 +85,27 @@ class CombinationRanker:
         except (MissingModelError, MissingExtraError):
             return None
 
+    def _make_cross(self, cross: str | PairScorer, top: int) -> CrossScores | None:
+        """None with a warning where the model is not there: the order is worse without it, and not wrong."""
+        try:
+            return CrossScores(self.kb, cross, top)
+        except (MissingModelError, MissingExtraError) as problem:
+            import logging
+
+            logging.getLogger(__name__).warning("ranking goes on without a cross-encoder: %s", problem)
+            return None
+
     def knowledge_base_changed(self) -> None:
         self._popularity.forget()
 
     def rank(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Candidate]]:
         lists = [self._scored(shortlist.mention.text, shortlist.candidates) for shortlist in shortlists]
-        if self._coherence is None:
-            return [self._finished(candidates) for candidates in lists]
-        numbers = groupby(range(len(lists)), key=lambda number: id(shortlists[number].document))
-        return [one for _, group in numbers for one in self._coherent([lists[number] for number in group])]
+        if self._coherence is not None:
+            numbers = groupby(range(len(lists)), key=lambda number: id(shortlists[number].document))
+            lists = [one for _, group in numbers for one in self._coherent([lists[number] for number in group])]
+        if self._cross is not None:
+            lists = self._crossed(self._cross, shortlists, lists)
+        return [self._finished(candidates) for candidates in lists]
 
     def _scored(self, surface: str, candidates: Sequence[Candidate]) -> list[Candidate]:
         """With the evidence that a mention and a candidate have by themselves, and its sum, best first."""
@@ -98,24 +126,40 @@ class CombinationRanker:
             "popularity": self._popularity.of(candidate.entity, title),
         }
 
-    def _coherent(self, lists: Sequence[Sequence[Candidate]]) -> list[Sequence[Candidate]]:
+    def _coherent(self, lists: Sequence[list[Candidate]]) -> list[list[Candidate]]:
         assert self._coherence is not None
-        finished = []
-        for candidates, values in zip(lists, self._coherence.of(lists), strict=True):
-            with_it = [
-                Candidate(
-                    one.entity,
-                    one.score + self.weights["coherence"] * value,
-                    {**one.evidence, "coherence": value},
-                    one.title,
-                )
-                for one, value in zip(candidates, values, strict=True)
-            ]
-            finished.append(self._finished(sorted(with_it, key=lambda one: -one.score)))
-        return finished
+        told = self._coherence.of(lists)
+        return [self._with("coherence", one, values) for one, values in zip(lists, told, strict=True)]
+
+    def _crossed(
+        self, cross: CrossScores, shortlists: Sequence[Shortlist], lists: Sequence[list[Candidate]]
+    ) -> list[list[Candidate]]:
+        """With the scores of the cross-encoder, which is asked once for all mentions."""
+        asked = [Shortlist(one.document, one.mention, found) for one, found in zip(shortlists, lists, strict=True)]
+        crossed = []
+        for candidates, scores in zip(lists, cross.of(asked), strict=True):
+            lowest = min((score for score in scores if score is not None), default=None)
+            if lowest is None:  # nothing could be scored
+                crossed.append(candidates)
+                continue
+            values = [lowest if score is None else score for score in scores]
+            values += [lowest] * (len(candidates) - len(values))
+            crossed.append(self._with(_CROSS, candidates, values))
+        return crossed
+
+    def _with(self, name: str, candidates: Sequence[Candidate], values: Sequence[float]) -> list[Candidate]:
+        """With one more kind of evidence, and the sum it makes, best first."""
+        weight = self.weights[name]
+        told = [
+            Candidate(one.entity, one.score + weight * value, {**one.evidence, name: value}, one.title)
+            for one, value in zip(candidates, values, strict=True)
+        ]
+        return sorted(told, key=lambda one: -one.score)
 
     def _sum(self, evidence: Mapping[str, float]) -> float:
-        return sum(weight * evidence.get(name, 0.0) for name, weight in self.weights.items() if name != "coherence")
+        return sum(
+            weight * evidence.get(name, 0.0) for name, weight in self.weights.items() if name not in self._later
+        )
 
     def _finished(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         if not candidates:
@@ -141,10 +185,18 @@ class CombinationRanker:
         return self.bias * at_hand / sum(weights.values()) if weights else self.bias
 
 
-def _known(weights: Mapping[str, float]) -> Mapping[str, float]:
+def _checked(weights: Mapping[str, float]) -> Mapping[str, float]:
+    """The weights, if they are numbers, and of no name that is one of ours misspelt."""
+    from difflib import get_close_matches
+
+    known = [*DEFAULT_WEIGHTS, _CROSS]
     for name, weight in weights.items():
-        if name not in DEFAULT_WEIGHTS:
-            raise ConfigError(f"no feature {name!r} to weigh; there are {', '.join(DEFAULT_WEIGHTS)}")
+        near = get_close_matches(name, known, 1, _NEAR) if name not in known and not _NUMBERED.search(name) else []
+        if near:
+            raise ConfigError(
+                f"no feature {name!r} to weigh; did you mean {near[0]!r}? There are {', '.join(known)}, and what "
+                "retrievers give under names of their own"
+            )
         if not isfinite(weight):
             raise ConfigError(f"the weight of {name!r} is {weight}. Give a number")
     return weights

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from entlink.documents import Document, Entity, Mention
@@ -22,9 +23,11 @@ class PairScorer(Protocol):
 class CrossScores:
     """Scores the first `top` candidates of each mention with `model`: its name or folder, or an object."""
 
-    def __init__(self, kb: KnowledgeBase, model: str | PairScorer, top: int) -> None:
+    def __init__(self, kb: KnowledgeBase, model: str | Path | PairScorer, top: int) -> None:
         if top < 1:
             raise ConfigError(f"top = {top} does not fit: it counts candidates that are scored, 1 or more")
+        if not isinstance(model, (str, Path, PairScorer)):
+            raise ConfigError(f"{model!r} names no cross-encoder: give the name of a model, or a folder with one")
         self.kb, self.top = kb, top
         self._model = model if isinstance(model, PairScorer) else _loaded(model)
 
@@ -47,7 +50,7 @@ class CrossScores:
         return [[None if place is None else scores[place] for place in own] for own in places]
 
 
-def _loaded(model: str) -> PairScorer:
+def _loaded(model: str | Path) -> PairScorer:
     from entlink.encoders.cross import load_cross
 
     return load_cross(model)

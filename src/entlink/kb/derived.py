@@ -1,6 +1,6 @@
 """Search indexes derived from a store: folders inside the folder of the current alias index.
 
-`words/` and `vectors-<identity>/` lie in `index-N/` and go with it. A folder is finished when its card
+`words/`, `company/` and `vectors-<identity>/` lie in `index-N/` and go with it. A folder is finished when its card
 `complete.json`, which is written last, is there; without it the folder is what an interrupted run left, and is
 taken up again. When a new alias index is made, each finished one is made anew beside it before the switch.
 """
@@ -29,12 +29,16 @@ if TYPE_CHECKING:
     from entlink.kb.knowledge_base import KnowledgeBase
 
 COMPLETE = "complete.json"
-WORDS, VECTORS = "words", "vectors-"
+WORDS, COMPANY, VECTORS = "words", "company", "vectors-"
 INDEX_LOCK = "index.lock"
 _PATIENCE = 0.1  # seconds between two looks at a lock that another process holds
 _NOT_WRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 # Who makes an index of a name anew: `renew(store, old folder, new folder, progress)` of that module.
-_RENEWERS = {WORDS: "entlink.kb.word_writer", VECTORS: "entlink.kb.vector_writer"}
+_RENEWERS = {
+    WORDS: "entlink.kb.word_writer",
+    COMPANY: "entlink.kb.company_writer",
+    VECTORS: "entlink.kb.vector_writer",
+}
 _temporary: dict[Path, Path] = {}
 
 Progress = Callable[[str, float, float], None]
@@ -173,7 +177,7 @@ def renew_all(store: Store, old: Path, new: Path, progress: Progress, *, process
     for folder in _finished(old):
         target = new / folder.name
         try:
-            settings = {"processes": processes} if folder.name == WORDS else {}
+            settings = {"processes": processes} if folder.name in (WORDS, COMPANY) else {}
             _renewer(folder.name)(store, folder, target, progress, **settings)
         except EntlinkError as error:
             shutil.rmtree(target, ignore_errors=True)

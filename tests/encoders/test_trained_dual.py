@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import numpy
 import pytest
-from pair_models import SHAPE, entity_of, make_head, make_model, make_tokenizer, mention_of, save_card, weights_of
+from pair_models import (
+    SHAPE,
+    WORDS,
+    entity_of,
+    make_head,
+    make_model,
+    make_tokenizer,
+    mention_of,
+    save_card,
+    weights_of,
+)
 from safetensors.numpy import save_file
-from tiny_bert import forward, make_folder
+from tiny_bert import forward, make_folder, random_weights
 
 from entlink.documents import Document, Mention, Span
 from entlink.encoders.dual import PlainDual, load_dual, load_recipe
@@ -172,3 +182,55 @@ def test_broken_weights_are_told(tmp_path):
     save_card(folder, "dual", PairSettings(24, 20), 24)
     with pytest.raises(DamagedError, match="the layer 'mention' has NaN or infinity"):
         load_dual(folder)
+
+
+@pytest.fixture
+def blink(tmp_path):
+    """A tiny bi-encoder as BLINK writes it, and its towers."""
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    shape = {**SHAPE, "hidden_size": 64, "num_attention_heads": 1}
+    towers = [random_weights(shape, 1), random_weights(shape, 2)]
+    state = {
+        f"{name}.bert_model.{key}": torch.from_numpy(value)
+        for name, weights in zip(("context_encoder", "cand_encoder"), towers, strict=True)
+        for key, value in weights.items()
+    }
+    folder = tmp_path / "blink"
+    folder.mkdir()
+    torch.save(state, folder / "biencoder_tiny.bin")
+    (folder / "biencoder_tiny.json").write_text('{"max_context_length": 24, "max_cand_length": 20}')
+    (folder / "vocab.txt").write_text("\n".join(WORDS) + "\n", encoding="utf8")
+    return folder, shape, towers
+
+
+def test_the_bi_encoder_of_blink_is_a_dual_encoder(store, blink, monkeypatch):
+    folder, shape, towers = blink
+    monkeypatch.setattr("entlink.encoders.blink_dual.keep_dual.__defaults__", ("fp32",))
+    dual = load_dual(folder)
+    assert (type(dual), dual.dimension, dual.similarity) == (TrainedDual, 64, "dot")
+    reader = PairReader(make_tokenizer(), PairSettings(24, 20))
+    for row, pair in zip(dual.encode_mentions(MENTIONS), MENTIONS, strict=True):
+        assert row == pytest.approx(forward(towers[0], shape, reader.mention(*pair).ids)[0], abs=1e-3)
+    for row, entity in zip(dual.encode_entities(ENTITIES), ENTITIES, strict=True):
+        assert row == pytest.approx(forward(towers[1], shape, reader.entity(entity).ids)[0], abs=1e-3)
+    (folder / "biencoder_tiny.bin").write_bytes(b"")  # it is in the store now
+    assert load_recipe(dual.recipe()).entity_identity == dual.entity_identity
+
+
+def test_lengths_of_blink_that_do_not_fit_are_told(store, blink):
+    for told, message in (("{}}", "not a JSON object"), ('{"max_cand_length": "long"}', "a length of 'long' tokens")):
+        (blink[0] / "biencoder_tiny.json").write_text(told)
+        with pytest.raises(InputError, match=message):
+            load_dual(blink[0])
+    (blink[0] / "vocab.txt").unlink()
+    with pytest.raises(InputError, match="no vocabulary"):
+        load_dual(blink[0])
+
+
+def test_files_that_are_not_read_need_not_be_as_they_were(tmp_path):
+    folder = make_model(tmp_path / "m", "dual", PairSettings(24, 20))
+    (folder / "training.json").write_text("{}")
+    save_card(folder, "dual", PairSettings(24, 20), 24)
+    (folder / "training.json").write_text("{ }")
+    assert load_dual(folder).name == "m"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _PREFIXES = {"context": "context_encoder.bert_model.", "candidate": "cand_encoder.bert_model."}
 _HEAD = 64  # what a head of a BERT is wide
-_LENGTH = 128  # what BLINK was trained with
+LENGTH = 128  # what BLINK was trained with
 _VOCABULARIES = ("vocab.txt", "tokenizer.json")
 
 
@@ -35,9 +35,13 @@ def tower_name(folder: Path, tower: Tower | None) -> str:
     assert path is not None
     if tower not in _PREFIXES:
         raise InputError(f"{path}: it has two towers. Say tower='context' for mentions or 'candidate' for entities")
+    check_vocabulary(folder)
+    return f"{slug(path.stem)}-{tower}-{checksum(path)[:12]}"
+
+
+def check_vocabulary(folder: Path) -> None:
     if not any((folder / name).is_file() for name in _VOCABULARIES):
         raise InputError(f"{folder}: BLINK's files have no vocabulary. Put the vocab.txt of bert-large-uncased here")
-    return f"{slug(path.stem)}-{tower}-{checksum(path)[:12]}"
 
 
 def take_out(folder: Path, tower: Tower, home: Path) -> None:
@@ -51,7 +55,7 @@ def take_out(folder: Path, tower: Tower, home: Path) -> None:
             shutil.copyfile(folder / name, home / name)
     (home / "1_Pooling").mkdir()
     (home / "1_Pooling" / "config.json").write_bytes(msgspec.json.encode({"pooling_mode_cls_token": True}))
-    (home / "sentence_bert_config.json").write_bytes(msgspec.json.encode({"max_seq_length": _LENGTH}))
+    (home / "sentence_bert_config.json").write_bytes(msgspec.json.encode({"max_seq_length": LENGTH}))
     (home / "config.json").write_bytes(msgspec.json.encode(_config(weights)))
 
 

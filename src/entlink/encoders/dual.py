@@ -148,6 +148,8 @@ def load_recipe(recipe: Mapping[str, Any]) -> DualEncoder:
     spec = settings.pop("load", None)
     if not spec:
         raise ConfigError("the encoder was given as an object and not by name, so it cannot be loaded again")
+    if kept := _kept_of_blink(Path(spec)):
+        spec = kept
     if (found := card_of(spec)) is not None and found[1].kind in ("dual", "cross"):
         from entlink.encoders.trained_dual import load_trained_dual
 
@@ -155,6 +157,18 @@ def load_recipe(recipe: Mapping[str, Any]) -> DualEncoder:
     dual = PlainDual(load_encoder(spec), **settings)
     dual.spec = spec
     return dual
+
+
+def _kept_of_blink(folder: Path) -> str | None:
+    """The name of the model that a folder with BLINK's bi-encoder is converted to; None of any other folder."""
+    if not any(folder.glob("biencoder*.bin")) or (folder / "config.json").is_file():
+        return None
+    from entlink.encoders.extras import require_retrieval
+
+    require_retrieval("encoding mentions and entities")
+    from entlink.encoders.blink_dual import keep_dual
+
+    return keep_dual(folder)
 
 
 def unit(vectors: Vectors) -> Vectors:

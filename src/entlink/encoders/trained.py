@@ -8,6 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+import msgspec
 import numpy
 
 from entlink.encoders.backends import OnnxBackend
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 Kind = Literal["dual", "cross"]
 GRAPH, MENTION_GRAPH, ENTITY_GRAPH = "model.onnx", "mention.onnx", "entity.onnx"
 TOKENIZER, HEAD = "tokenizer.json", "head.safetensors"
+_READ = (GRAPH, MENTION_GRAPH, ENTITY_GRAPH, TOKENIZER, HEAD)  # weights to train on from may be beside them, larger
 _WANTED = {
     "dual": "an encoder of mentions and entities",
     "cross": "a cross-encoder, which scores pairs of a mention and an entity",
@@ -150,7 +152,8 @@ def open_trained(spec: str | Path, kind: Kind) -> TrainedFolder:
             f"the model {name!r} is of the kind {card.kind!r}, and {_WANTED[kind]} is wanted here (kind {kind!r}). "
             "`entlink models list` shows which there are"
         )
-    check_files(folder, card)
+    read = {name: file for name, file in card.files.items() if name in _READ}
+    check_files(folder, msgspec.structs.replace(card, files=read))
     return TrainedFolder(folder, card)
 
 
@@ -177,7 +180,5 @@ def trained_identity(name: str, *parts: object) -> str:
 
 def settings_of(reader: PairReader, *left_out: str) -> dict[str, Any]:
     """The settings by name, less those that change nothing here."""
-    import msgspec
-
     found: dict[str, Any] = msgspec.structs.asdict(reader.settings)
     return {name: value for name, value in found.items() if name not in left_out}

@@ -172,6 +172,12 @@ def _configure_index(parser: Parser) -> None:
         action="store_true",
         help="make the index over the words of names and descriptions too, which is else made when it is needed",
     )
+    parser.add_argument(
+        "--company",
+        dest="over_company",
+        action="store_true",
+        help="make the index of which words and names stand together in descriptions too, for the ranker combination",
+    )
     vectors_option(parser)
     options.machine(parser)
     options.quiet(parser)
@@ -179,21 +185,26 @@ def _configure_index(parser: Parser) -> None:
 
 def _index(arguments: Namespace) -> None:
     from entlink.errors import InputError
+    from entlink.kb.company_writer import ensure_company
     from entlink.kb.index import reindex
     from entlink.kb.word_writer import ensure_words
 
     _check_exists(arguments.kb)
     folder, said = Path(arguments.kb), []
-    if arguments.over_words and not os.access(folder, os.W_OK):
+    beside = arguments.over_words or arguments.over_company
+    if beside and not os.access(folder, os.W_OK):
         raise InputError(f"{folder}: cannot be written, so no index is kept there. Make it where the folder can be")
     encoders = load_encoders(arguments.over_vectors)
     with progress(quiet=arguments.quiet) as report:
-        if not ((arguments.over_words or encoders) and _is_up_to_date(folder)):
+        if not ((beside or encoders) and _is_up_to_date(folder)):
             card = reindex(folder, memory=arguments.memory, processes=arguments.processes, progress=report)
             said.append(number_of(card.keys, "name"))
         if arguments.over_words:
             ensure_words(folder, processes=arguments.processes, progress=report)
             said.append("the words of names and descriptions")
+        if arguments.over_company:
+            ensure_company(folder, processes=arguments.processes, progress=report)
+            said.append("the company that names keep in descriptions")
     if said and not arguments.quiet:
         say(f"{arguments.kb}: {' and '.join(said)} indexed")
     for dual in encoders:
@@ -305,9 +316,9 @@ COMMANDS = {
         _index,
         _configure_index,
         "Fold the edits since the last index into a new one. Edits take effect at once without this; many of "
-        "them make linking slower, and a new index makes it fast again. Indexes over words or vectors that are "
-        "there are made anew with it.",
-        ("entlink kb index shop.kb", "entlink kb index shop.kb --words"),
+        "them make linking slower, and a new index makes it fast again. Indexes over words, company or vectors that "
+        "are there are made anew with it.",
+        ("entlink kb index shop.kb", "entlink kb index shop.kb --words --company"),
     ),
     "kb merge": Command(
         _merge,

@@ -113,4 +113,5 @@ def _common_counts(paragraphs: Paragraphs | None, others: Sequence[Paragraphs]) 
 def _are_in(some: Paragraphs, others: Paragraphs) -> Mask:
     """Which of some paragraphs are among the others, which are sorted and not none."""
     places = others.searchsorted(some)
-    return others.take(places, mode="clip") == some
+    found: Mask = others.take(places, mode="clip") == some
+    return found

@@ -12,6 +12,7 @@ from entlink.documents import Candidate
 from entlink.errors import ConfigError, MissingExtraError, MissingModelError
 from entlink.interfaces import Shortlist
 from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.ranking.company import CompanyEvidence
 from entlink.ranking.cross_scores import CrossScores, PairScorer
 from entlink.ranking.popularity import Popularity
 from entlink.ranking.spelling import are_initials, likeness
@@ -28,9 +29,11 @@ DEFAULT_WEIGHTS: Mapping[str, float] = {
     "spelling": 1.5,
     "initials": 3.0,
     "popularity": 0.25,
+    "company": 0.8,
     "coherence": 3.0,
 }
 _BIAS = 11.0
+_COMPANY = "company"  # nothing for most names, so that the bias does not reckon with it
 _CROSS = "cross"
 _CROSS_WEIGHT = 1.0  # of the scores of a cross-encoder, which are the logarithms of chances
 _NUMBERED = re.compile(r"-\d+$")  # of the second retriever of a name and those after it
@@ -68,6 +71,7 @@ class CombinationRanker:
         own = {} if cross is None else {_CROSS: _CROSS_WEIGHT}
         self.weights = {**DEFAULT_WEIGHTS, **own, **_checked(weights or {})}
         self._popularity = Popularity(kb)
+        self._company = CompanyEvidence(kb) if self.weights[_COMPANY] else None
         self._coherence = self._make_coherence(encoder) if self.weights["coherence"] else None
         self._cross = self._make_cross(cross, top) if cross is not None and self.weights[_CROSS] else None
         # What is added when the rest is summed, since it depends on the order.
@@ -97,6 +101,8 @@ class CombinationRanker:
 
     def knowledge_base_changed(self) -> None:
         self._popularity.forget()
+        if self._company is not None:
+            self._company.forget()
 
     def rank(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Candidate]]:
         lists = [self._scored(shortlist.mention.text, shortlist.candidates) for shortlist in shortlists]
@@ -110,8 +116,11 @@ class CombinationRanker:
     def _scored(self, surface: str, candidates: Sequence[Candidate]) -> list[Candidate]:
         """With the evidence that a mention and a candidate have by themselves, and its sum, best first."""
         scored = []
-        for one in candidates:
+        company = None if self._company is None else self._company.of(surface, candidates)
+        for number, one in enumerate(candidates):
             evidence = {**one.evidence, **self._own_evidence(surface, one)}
+            if company is not None:
+                evidence[_COMPANY] = company[number]
             scored.append(Candidate(one.entity, self._sum(evidence), evidence, one.title))
         return sorted(scored, key=lambda one: -one.score)
 
@@ -180,7 +189,7 @@ class CombinationRanker:
     def _bias_of(self, candidates: Sequence[Candidate]) -> float:
         """The share of the bias that the evidence at hand can make up for."""
         there = set().union(*(one.evidence for one in candidates))
-        weights = {name: weight for name, weight in self.weights.items() if weight > 0}
+        weights = {name: weight for name, weight in self.weights.items() if weight > 0 and name != _COMPANY}
         at_hand = sum(weight for name, weight in weights.items() if name in there)
         return self.bias * at_hand / sum(weights.values()) if weights else self.bias
 

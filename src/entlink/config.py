@@ -18,7 +18,7 @@ case = false
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable
 from itertools import chain, count
 from pathlib import Path
 from typing import Annotated, Any
@@ -35,6 +35,7 @@ Stage = dict[str, Any]
 LINKER_FILE = "linker.toml"
 PRESETS = ("lexical", "zero-shot")
 _NUMBER = re.compile(r"-\d+$")  # of the second retriever of a name and those after it
+_MODELS = ("encoder", "cross", "model")  # settings that may be paths of models
 _IN_THE_BOX = Path(__file__).parent / "presets"
 
 
@@ -69,7 +70,35 @@ def read_config(given: str | Path) -> LinkerConfig:
         path /= LINKER_FILE
     if not path.exists() and not path.suffix and path.parent == Path():
         raise ConfigError(f"{given}: no such file{did_you_mean(str(given), list(PRESETS))}")
-    return _decoded(path)
+    return with_paths_from(_decoded(path), path.parent)
+
+
+def with_paths_from(config: LinkerConfig, folder: Path) -> LinkerConfig:
+    """The configuration with its models where they are: a path that begins with `./` is one inside `folder`."""
+    inside = folder.resolve()
+    return _with_models(config, lambda path: str(inside / path[2:]) if path.startswith("./") else path)
+
+
+def with_paths_inside(config: LinkerConfig, folder: Path) -> LinkerConfig:
+    """The reverse, to save it in `folder`: models inside of it are told from there, so that it can be moved."""
+    inside = f"{folder.resolve()}/"
+    return _with_models(config, lambda path: f"./{path[len(inside) :]}" if path.startswith(inside) else path)
+
+
+def _with_models(config: LinkerConfig, change: Callable[[str], str]) -> LinkerConfig:
+    def changed(stage: Stage) -> Stage:
+        return {
+            name: change(value) if name in _MODELS and isinstance(value, str) else value
+            for name, value in stage.items()
+        }
+
+    return msgspec.structs.replace(
+        config,
+        detector=changed(config.detector),
+        retriever=[changed(stage) for stage in config.retriever],
+        ranker=changed(config.ranker),
+        nil=changed(config.nil),
+    )
 
 
 def config_beside(kb: str | Path) -> LinkerConfig:

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from entlink.config import LINKER_FILE, LinkerConfig
+from entlink.config import LINKER_FILE, LinkerConfig, with_paths_inside
 from entlink.errors import ConfigError
 from entlink.version import __version__
 
@@ -43,6 +43,7 @@ def save_linker(folder: Path, config: LinkerConfig, step: Mapping[str, Any], kb:
     """Write the configuration, and add a step to the card: what was chosen, on what, with which figures.
 
     Both files are whole or as they were; the card comes first, so that no setting is there without its reason.
+    Models inside of the folder are told by their path from there (`./bi-encoder`).
     """
     from entlink.kb.writing import write_whole
 
@@ -50,7 +51,7 @@ def save_linker(folder: Path, config: LinkerConfig, step: Mapping[str, Any], kb:
     card = read_card(folder)
     written = LinkerCard(__version__, kb or card.kb, [*card.steps, dict(step)])
     write_whole(folder / CARD_FILE, msgspec.json.format(msgspec.json.encode(written)) + b"\n")
-    write_whole(folder / LINKER_FILE, config_text(config).encode())
+    write_whole(folder / LINKER_FILE, config_text(with_paths_inside(config, folder)).encode())
 
 
 def config_text(config: LinkerConfig) -> str:

@@ -1,0 +1,111 @@
+"""Examples with the candidates that a linker found for them, kept in a file, and parted into three."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+import msgspec
+
+from entlink.documents import Candidate, Document, Mention, Span
+from entlink.errors import DamagedError
+from entlink.interfaces import Shortlist
+from entlink.learning.examples import Example
+
+_HELD_BACK = 0.1  # of the pages, and as many to tune
+_FIRST_NEGATIVES, _NEGATIVES_AMONG = 2, 10
+
+
+class Case(NamedTuple):
+    """A mention of the knowledge base itself, what it means, and its ranked candidates; `kind` is where it is from."""
+
+    kind: str
+    source: str
+    document: Document
+    mention: Mention
+    entity: str
+    candidates: Sequence[Candidate]
+
+    @property
+    def shortlist(self) -> Shortlist:
+        return Shortlist(self.document, self.mention, self.candidates)
+
+    def example(self, negatives: int, random: Random) -> Example:
+        """To train on: the first two wrong candidates, and others drawn from the first ten."""
+        wrong = [one.entity for one in self.candidates[: _NEGATIVES_AMONG + 1] if one.entity != self.entity]
+        first, rest = wrong[:_FIRST_NEGATIVES], wrong[_FIRST_NEGATIVES:_NEGATIVES_AMONG]
+        drawn = random.sample(rest, min(len(rest), max(0, negatives - len(first))))
+        return Example(self.document, self.mention, self.entity, tuple([*first[:negatives], *drawn]))
+
+
+class Parts(NamedTuple):
+    """Cases to train on, to tune with, and held back; none of a page is in two of them."""
+
+    train: list[Case]
+    tune: list[Case]
+    held_back: list[Case]
+
+
+class _Row(msgspec.Struct, array_like=True):
+    kind: str
+    source: str
+    document: str
+    text: str
+    start: int
+    end: int
+    entity: str
+    candidates: list[tuple[str, float, dict[str, float], str | None]]
+
+
+def write_cases(path: Path, cases: Iterable[Case]) -> None:
+    """Write cases as lines of JSON; the file is there whole or not at all."""
+    encoder = msgspec.json.Encoder()
+    partial = path.with_name(f"{path.name}.partial")
+    with partial.open("wb") as file:
+        for one in cases:
+            candidates = [
+                (found.entity, found.score, dict(found.evidence), found.title) for found in one.candidates
+            ]
+            span = one.mention.span
+            row = _Row(
+                one.kind, one.source, one.document.id, one.document.text, span.start, span.end, one.entity, candidates
+            )
+            file.write(encoder.encode(row) + b"\n")
+    partial.replace(path)
+
+
+def read_cases(path: Path) -> list[Case]:
+    """The cases of a file, in its order."""
+    decoder = msgspec.json.Decoder(_Row)
+    cases = []
+    try:
+        with path.open("rb") as file:
+            for line in file:
+                row = decoder.decode(line)
+                mention = Mention(Span(row.start, row.end), row.text[row.start : row.end])
+                candidates = [Candidate(*one) for one in row.candidates]
+                document = Document(row.document, row.text)
+                cases.append(Case(row.kind, row.source, document, mention, row.entity, candidates))
+    except (OSError, msgspec.MsgspecError) as problem:
+        raise DamagedError(f"{path}: cannot be read ({problem}). Begin anew with --restart") from problem
+    return cases
+
+
+def parted(cases: Sequence[Case], most: int, seed: int) -> Parts:
+    """Eight of ten pages to train on, one to tune with, one held back; of the last two, `most` cases at most."""
+    random = Random(seed)
+    sources = sorted({one.source for one in cases})
+    random.shuffle(sources)
+    share = max(1, round(len(sources) * _HELD_BACK))
+    held_back, tune = set(sources[:share]), set(sources[share : 2 * share])
+    parts = Parts([], [], [])
+    for one in cases:
+        part = 2 if one.source in held_back else 1 if one.source in tune else 0
+        parts[part].append(one)
+    return Parts(parts.train, _drawn(parts.tune, most, random), _drawn(parts.held_back, most, random))
+
+
+def _drawn(cases: list[Case], most: int, random: Random) -> list[Case]:
+    return cases if len(cases) <= most else random.sample(cases, most)

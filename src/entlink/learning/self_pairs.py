@@ -1,0 +1,164 @@
+"""Examples that a knowledge base gives of itself: mentions in its own texts, and what they mean.
+
+From its hyperlinks where it keeps them; else from what its texts say: see `entlink.learning.self_kinds`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from math import log1p
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from entlink.documents import Candidate
+from entlink.learning.self_cases import Case
+from entlink.learning.self_kinds import ALIKE, IN_COMPANY, SPOKEN_OF, Proposals, Together
+from entlink.learning.self_texts import OwnTexts, read_texts
+from entlink.ranking.combination import DEFAULT_WEIGHTS, CombinationRanker
+from entlink.tuning.self_linking import ranked
+
+if TYPE_CHECKING:
+    from entlink.interfaces import Shortlist
+    from entlink.kb.knowledge_base import KnowledgeBase
+    from entlink.linker import Linker
+    from entlink.tuning.self_mentions import SelfMention
+
+Progress = Callable[[str, float, float], None]
+_KEPT = 20  # candidates of a case
+_FIRST_OF_SHORT, _FIRST_OF_OWN, _FIRST_OF_PAGE = 10, 3, 6  # among which the entity must be
+_NEAR = 2.5  # of the ranker's sum: candidates so near the best one lead with it
+_WEIGHT_OF_COMPANY = 0.8
+_ABOVE_BIAS = 2.0  # what the sum of a sure candidate has more than the bias
+_ASKED_FOR_ONE = 6  # proposals asked about for each example wanted, at most
+_AT_ONCE = 1_024
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """How many examples of each kind, from the texts of how many entities at most."""
+
+    short: int = 3_500
+    own: int = 4_000
+    page: int = 3_000
+    name: int = 1_800
+    links: int = 15_000
+    entities: int = 6_000
+
+    def scaled(self, scale: float) -> Wanted:
+        """As many times as many, and never too few to measure with."""
+        fields = {name: max(200, round(getattr(self, name) * scale)) for name in self.__struct_fields__}
+        return Wanted(**fields)
+
+
+def self_pairs(linker: Linker, wanted: Wanted, seed: int, progress: Progress) -> list[Case]:
+    """Examples from the knowledge base's own texts, with the linker's candidates for them."""
+    texts = read_texts(linker.kb, wanted.entities, seed, progress)
+    if not texts.passages:
+        return []
+    together = counts_together(linker.kb)
+    proposals = Proposals(linker.kb, texts, together, seed)
+    judges: list[tuple[str, Iterator[SelfMention], Callable[[SelfMention, Shortlist], str | None], int]] = [
+        ("short", proposals.short(), _among(_FIRST_OF_SHORT), wanted.short),
+        ("own", proposals.own(), _among(_FIRST_OF_OWN), wanted.own),
+        ("page", proposals.page(), _Page(linker, texts, together).judge, wanted.page),
+        ("name", proposals.name(), _among(_KEPT), wanted.name),
+    ]
+    cases: list[Case] = []
+    for kind, mentions, judge, most in judges:
+        found = _kept(linker, kind, mentions, judge, most, progress)
+        if kind == "name":  # so that the plain case is not unlearnt, and does not outweigh the others
+            found = islice(found, max(100, round(len(cases) * 0.18)))
+        cases += found
+    return cases
+
+
+def _kept(
+    linker: Linker,
+    kind: str,
+    mentions: Iterator[SelfMention],
+    judge: Callable[[SelfMention, Shortlist], str | None],
+    most: int,
+    progress: Progress,
+) -> Iterator[Case]:
+    """The proposals whose meaning is sure, until there are enough."""
+    kept = asked = 0
+    while kept < most and asked < _ASKED_FOR_ONE * most:
+        some = list(islice(mentions, _AT_ONCE))
+        if not some:
+            return
+        for mention, shortlist in zip(some, ranked(linker, some, lambda *_: None), strict=True):
+            asked += 1
+            progress(f"finding examples ({kind})", kept, most)
+            entity = judge(mention, shortlist)
+            if entity is None:
+                continue
+            kept += 1
+            candidates = shortlist.candidates[:_KEPT]
+            yield Case(kind, mention.source or "", mention.document, mention.mention, entity, candidates)
+            if kept >= most:
+                return
+
+
+def _among(first: int) -> Callable[[SelfMention, Shortlist], str | None]:
+    """What is proposed, if it is among the first candidates."""
+
+    def judge(mention: SelfMention, shortlist: Shortlist) -> str | None:
+        found = any(one.entity == mention.entity for one in shortlist.candidates[:first])
+        return mention.entity if found else None
+
+    return judge
+
+
+class _Page:
+    """Tells what a word means from what its text speaks of: the only leading candidate that it does speak of."""
+
+    def __init__(self, linker: Linker, texts: OwnTexts, together: Together) -> None:
+        self._texts, self._together = texts, together
+        ranker = linker.ranker
+        assert isinstance(ranker, CombinationRanker)
+        self._weights, self._bias = ranker.weights or DEFAULT_WEIGHTS, ranker.bias
+
+    def judge(self, mention: SelfMention, shortlist: Shortlist) -> str | None:
+        surface, first = mention.mention.text, shortlist.candidates[:_FIRST_OF_PAGE]
+        if not first:
+            return None
+        spoken_of = self._texts.spoken_of[mention.source or ""]
+        company = [self._together(surface, one.entity) for one in first]
+        sums = [
+            one.evidence["sum"] + _WEIGHT_OF_COMPANY * log1p(count) for one, count in zip(first, company, strict=True)
+        ]
+        here = [
+            place
+            for place, one in enumerate(first)
+            if spoken_of[one.entity] and sums[place] > max(sums) - _NEAR
+        ]
+        if len(here) != 1:
+            return None
+        best = first[here[0]]
+        alike = best.evidence.get("spelling", 0.0) > ALIKE or company[here[0]] >= IN_COMPANY
+        sure = sums[here[0]] >= self._enough(first)
+        return best.entity if alike and sure and spoken_of[best.entity] >= SPOKEN_OF else None
+
+    def _enough(self, candidates: Sequence[Candidate]) -> float:
+        """The sum that makes a candidate sure; less where there is no encoder to add to it."""
+        there = set().union(*(one.evidence for one in candidates))
+        positive = {name: weight for name, weight in self._weights.items() if weight > 0}
+        at_hand = sum(weight for name, weight in positive.items() if name in there)
+        return (self._bias + _ABOVE_BIAS) * at_hand / sum(positive.values())
+
+
+def counts_together(kb: KnowledgeBase) -> Together:
+    """In how many paragraphs a surface and an entity's name stand together; 0 without the index of it."""
+    from entlink.kb.company_search import Company
+
+    company = Company(kb)
+    keys: dict[str, int | None] = {}
+
+    def together(surface: str, entity: str) -> int:
+        if entity not in keys:
+            keys[entity] = kb.key(entity)
+        key = keys[entity]
+        return company.of(surface, [key])[0] if key is not None else 0
+
+    return together

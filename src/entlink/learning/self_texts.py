@@ -1,0 +1,172 @@
+"""The texts of a knowledge base as they are learnt from: passages with the names in them, and how common words are."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from random import Random
+from typing import NamedTuple
+
+from entlink.documents import Entity
+from entlink.kb.folding import is_spaceless
+from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.kb.tiers import Tier
+from entlink.tuning.self_mentions import sampled
+
+Progress = Callable[[str, float, float], None]
+WORD = re.compile(r"\w+(?:['’]\w+)?")
+_PARAGRAPH_END = re.compile(r"\s*\n\s*")
+_SHORTEST, _SHORTEST_SPACELESS = 60, 15
+_LONGEST = 1_500
+_MOST_OF_ENTITY = 12_000  # characters
+_MOST_BEARERS = 6
+_SHORTEST_IN_OTHER_CASE = 4  # "it" is not the name "IT"
+_SHORTEST_NAME = 2
+_CACHED = 500_000
+
+
+class Name(NamedTuple):
+    """A name in a passage, with the entities that bear it, likeliest first."""
+
+    start: int
+    end: int
+    bearers: tuple[str, ...]
+
+
+class Passage(NamedTuple):
+    """A paragraph of the text of `source`, the `number`th of it, with its names in their order."""
+
+    source: str
+    number: int
+    text: str
+    names: tuple[Name, ...]
+
+    def words(self) -> Iterator[tuple[int, int]]:
+        """Where the words outside of names stand."""
+        return _outside(self.text, self.names)
+
+
+class OwnTexts(NamedTuple):
+    """Passages of many entities, and what they say together."""
+
+    passages: list[Passage]
+    by_source: dict[str, list[int]]  # the numbers of its passages
+    spoken_of: dict[str, Counter[str]]  # by source: how often its text has an entity by a name that it alone bears
+    frequency: Counter[str]  # in how many passages a word stands outside of names
+
+    def share(self, word: str) -> float:
+        """In which share of the passages a word stands."""
+        return self.frequency[word.lower()] / max(1, len(self.passages))
+
+
+def read_texts(kb: KnowledgeBase, entities: int, seed: int, progress: Progress) -> OwnTexts:
+    """Passages of at most so many entities, drawn by the seed."""
+    texts = OwnTexts([], defaultdict(list), defaultdict(Counter), Counter())
+    names = _Names(kb)
+    random = Random(seed)
+    total = min(entities, len(kb))
+    for done, entity in enumerate(sampled(kb, entities, random)):
+        if done >= total:
+            break
+        progress("reading texts", done, total)
+        for passage in _passages(entity, names, random):
+            _take_in(texts, passage)
+    return texts
+
+
+def has_text(kb: KnowledgeBase, seed: int, looked_at: int = 200) -> bool:
+    """Whether some of a few entities have a text to read."""
+    found = sampled(kb, looked_at, Random(seed))
+    return any(_long_enough(part) for entity in found for part in _PARAGRAPH_END.split(entity.description))
+
+
+def _take_in(texts: OwnTexts, passage: Passage) -> None:
+    texts.by_source[passage.source].append(len(texts.passages))
+    texts.passages.append(passage)
+    spoken_of = texts.spoken_of[passage.source]
+    for name in passage.names:
+        if len(name.bearers) == 1:
+            spoken_of[name.bearers[0]] += 1
+    texts.frequency.update({passage.text[start:end].lower() for start, end in passage.words()})
+
+
+def _passages(entity: Entity, names: _Names, random: Random) -> Iterator[Passage]:
+    found = [
+        (number, _cut(text))
+        for number, text in enumerate(_PARAGRAPH_END.split(entity.description))
+        if _long_enough(text)
+    ]
+    for number, text in _drawn(found, random):
+        yield Passage(entity.id, number, text, tuple(names.of(text)))
+
+
+def _long_enough(text: str) -> bool:
+    spaceless = bool(text) and is_spaceless(text[len(text) // 2])
+    return len(text) >= (_SHORTEST_SPACELESS if spaceless else _SHORTEST)
+
+
+def _cut(text: str) -> str:
+    if len(text) <= _LONGEST:
+        return text
+    space = text.rfind(" ", 0, _LONGEST)
+    return text[: space if space > 0 else _LONGEST]
+
+
+def _drawn(found: Sequence[tuple[int, str]], random: Random) -> Sequence[tuple[int, str]]:
+    """The paragraphs, or of a long text some of them, in their order."""
+    if sum(len(text) for _, text in found) <= _MOST_OF_ENTITY:
+        return found
+    chosen, length = [], 0
+    for one in random.sample(found, len(found)):
+        if length >= _MOST_OF_ENTITY:
+            break
+        chosen.append(one)
+        length += len(one[1])
+    return sorted(chosen)
+
+
+def _outside(text: str, names: Iterable[Name]) -> Iterator[tuple[int, int]]:
+    ends = iter(names)
+    name = next(ends, None)
+    for match in WORD.finditer(text):
+        start, end = match.span()
+        while name is not None and name.end <= start:
+            name = next(ends, None)
+        if name is None or end <= name.start:
+            yield start, end
+
+
+class _Names:
+    """Finds the names of a text; what a surface means is remembered."""
+
+    def __init__(self, kb: KnowledgeBase) -> None:
+        self._kb, self._scanner = kb, kb.scanner(plurals=False)
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    def of(self, text: str) -> Iterator[Name]:
+        """The names of a text, the first and longest of those that overlap."""
+        until = 0
+        for start, end in sorted(self._scanner.matches(text), key=lambda match: (match[0], -match[1])):
+            if start < until:
+                continue
+            bearers = self._bearers(text[start:end])
+            if bearers:
+                until = end
+                yield Name(start, end, bearers)
+
+    def _bearers(self, surface: str) -> tuple[str, ...]:
+        found = self._known.get(surface)
+        if found is None:
+            if len(self._known) >= _CACHED:
+                self._known.clear()
+            found = self._known[surface] = self._look_up(surface)
+        return found
+
+    def _look_up(self, surface: str) -> tuple[str, ...]:
+        meaning = self._kb.meaning(surface)
+        shortest = _SHORTEST_NAME if meaning.tier <= Tier.UNICODE else _SHORTEST_IN_OTHER_CASE
+        short = len(surface) < shortest and not is_spaceless(surface[0])
+        if meaning.blocked or meaning.pinned or short or surface.isdigit():
+            return ()
+        return tuple(id for _, id, _ in self._kb.bearers(meaning, _MOST_BEARERS))

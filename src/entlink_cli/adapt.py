@@ -1,0 +1,80 @@
+"""`entlink adapt`: a linker that learns a knowledge base from its own texts and links."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from entlink_cli import options, values
+from entlink_cli.output import columns, note, say, say_json
+from entlink_cli.parsing import Command
+from entlink_cli.progress import progress
+
+if TYPE_CHECKING:
+    from entlink_cli.parsing import Namespace, Parser
+
+
+def _configure(parser: Parser) -> None:
+    options.kb_argument(parser)
+    parser.add_argument(
+        "--minutes", metavar="M", type=values.positive, default=60.0, help="time for all of it (default: 60)"
+    )
+    options.saved_linker(parser)
+    parser.add_argument(
+        "--seed", metavar="S", type=values.weight, default=0, help="what chance depends on (default: 0)"
+    )
+    parser.add_argument(
+        "--no-train", action="store_true", help="train no models: only indexes, weights and NIL are adapted"
+    )
+    parser.add_argument(
+        "--set",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        type=values.pair,
+        help="change a setting of both trainings, such as model.base=FOLDER; can be repeated",
+    )
+    parser.add_argument(
+        "--restart", action="store_true", help="begin anew: forget what was begun, and replace the linker there"
+    )
+    options.as_json(parser)
+    options.quiet(parser)
+
+
+def _adapt(arguments: Namespace) -> None:
+    import msgspec
+
+    from entlink.learning.adapt import AdaptOptions, adapt
+    from entlink.learning.adapt_report import table
+
+    wanted = AdaptOptions(
+        minutes=arguments.minutes,
+        output=arguments.output or "",
+        config=arguments.config or "zero-shot",
+        seed=arguments.seed,
+        train=not arguments.no_train,
+        settings=dict(arguments.set),
+    )
+    command = shlex.join(["entlink", *arguments.words])
+    with progress(quiet=arguments.quiet) as report:
+        found = adapt(arguments.kb, wanted, report, restart=arguments.restart, command=command)
+    if arguments.json:
+        say_json(msgspec.to_builtins(found))
+    elif not arguments.quiet:
+        rows, told = table(found)
+        say(*columns(rows), told)
+    if not arguments.quiet:
+        note(f"saved as {found.folder}")
+
+
+COMMANDS = {
+    "adapt": Command(
+        _adapt,
+        _configure,
+        "Learn a knowledge base from its own texts and links, without annotated data: examples are found in it, "
+        "weights are fitted, a bi-encoder and a cross-encoder are trained, and NIL is calibrated; each is kept only "
+        "if it helps on examples held back. The linker is saved beside the knowledge base, where `entlink link` "
+        "finds it. Interrupted, the same command goes on. Training needs pip install 'entlink[train]'.",
+        ("entlink adapt wiki.kb --minutes 60", "entlink adapt wiki.kb --no-train -o adapted.linker"),
+    ),
+}

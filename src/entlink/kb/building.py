@@ -13,6 +13,7 @@ import msgspec
 from entlink.engine.local import DEFAULT_MEMORY, Progress, default_processes
 from entlink.kb.checksums import checksum, checksums
 from entlink.kb.counts import BASE, LinkTotals, write_link_counts, write_occurrences
+from entlink.kb.hyperlink_writer import store_hyperlinks
 from entlink.kb.index import make_index
 from entlink.kb.ingest import Checkpoint, Ingestion, Piece, pieces_of
 from entlink.kb.manifest import Manifest, SourceCard, WikiTotals
@@ -140,10 +141,16 @@ class Building:
     def _count_links(self, parts: Sequence[Path]) -> LinkTotals:
         def counted() -> LinkTotals:
             redirects = self._staging / WIKI / FINAL_REDIRECTS
-            return write_link_counts(self._store, parts, redirects, self._staging, memory=self._options.memory)
+            return write_link_counts(
+                self._store, parts, redirects, self._staging, memory=self._options.memory, targets=targets
+            )
 
+        targets = self._staging / "targets.parquet" if self._options.descriptions == "full" else None
         self._progress("counting links", 0, 1)
-        return self._once("links", counted, LinkTotals)
+        totals = self._once("links", counted, LinkTotals)
+        if targets is not None:
+            store_hyperlinks(self._store, parts, targets, self._staging, self._progress, memory=self._options.memory)
+        return totals
 
     def _once(self, name: str, step: Callable[[], Totals], type: type[Totals]) -> Totals:
         """What a step came to, which is done only if it was not done before."""

@@ -44,10 +44,13 @@ class _Resolved(msgspec.Struct):
     e: int
 
 
-def write_link_counts(store: Store, parts: Sequence[Path], redirects: Path, work: Path, *, memory: str) -> LinkTotals:
+def write_link_counts(
+    store: Store, parts: Sequence[Path], redirects: Path, work: Path, *, memory: str, targets: Path | None = None
+) -> LinkTotals:
     """Resolve the staged links' ends and write `anchors.parquet` and `graph.parquet`.
 
     A link of a wiki names a title of it, by way of `redirects` where that file is; any other may name an id as well.
+    What each page's links lead to is written to `targets`, if that is given.
     """
     folder = store.folder / "counts" / BASE
     folder.mkdir(parents=True, exist_ok=True)
@@ -60,6 +63,8 @@ def write_link_counts(store: Store, parts: Sequence[Path], redirects: Path, work
             "CREATE TABLE links AS SELECT stored.e AS o, f, t, n, w FROM staged_links JOIN stored USING (p, r)"
         )
         _resolve(connection, store, redirects, work / "resolved.jsonl")
+        if targets is not None:
+            _write_targets(connection, targets)
         copy_to_parquet(
             connection,
             "SELECT f AS surface, e AS entity, sum(n)::BIGINT AS count FROM targeted GROUP BY f, e ORDER BY f, e",
@@ -97,6 +102,21 @@ def _resolve(connection: duckdb.DuckDBPyConnection, store: Store, redirects: Pat
         "CREATE TEMP TABLE targeted AS SELECT f, o, n, e FROM links JOIN titled ON links.w = titled.w "
         "AND links.t = titled.t UNION ALL SELECT f, o, n, e FROM links JOIN found ON links.t = found.t "
         "WHERE links.w IS NULL"
+    )
+
+
+def _write_targets(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Of each page, by part and record, its entity `o` and the entity `e` behind each target `t` it names."""
+    connection.execute(
+        "CREATE TEMP VIEW named AS SELECT DISTINCT p, r, stored.e AS o, t, w FROM staged_links "
+        "JOIN stored USING (p, r)"
+    )
+    copy_to_parquet(
+        connection,
+        "SELECT p, r, o, named.t AS t, e FROM named JOIN titled ON named.w = titled.w AND named.t = titled.t "
+        "UNION ALL SELECT p, r, o, named.t AS t, e FROM named JOIN found ON named.t = found.t "
+        "WHERE named.w IS NULL ORDER BY p, r",
+        path,
     )
 
 

@@ -12,6 +12,7 @@ import msgspec
 from entlink.documents import Entity
 from entlink.errors import ExistsError, FieldError, InputError, NotFoundError
 from entlink.kb.folding import key_of
+from entlink.kb.hyperlinks import drop_hyperlinks
 from entlink.kb.names import tidy
 from entlink.kb.store import Store, Version, existing
 from entlink.kb.versions import (
@@ -119,6 +120,7 @@ def _add_one(store: Store, connection: sqlite3.Connection, page: Page, weight: i
         key = insert_entity(connection, page.entity, page.valid_from, page.valid_to, own)
     elif replace:
         _put_version(connection, key, store.stated_versions(key), page)
+        drop_hyperlinks(connection, key, (version.entity.description for version in store.stated_versions(key)))
         if weight is not None:
             connection.execute("UPDATE entities SET weight = ? WHERE key = ?", (weight, key))
     else:

@@ -18,7 +18,7 @@ from entlink.kb.store import Store, Version
 from entlink.kb.tiers import Normalisation, Tier
 
 if TYPE_CHECKING:
-    from entlink.documents import Entity
+    from entlink.documents import Entity, Span
     from entlink.kb.manifest import Manifest
 
 _CACHED_TYPES = 100_000
@@ -180,6 +180,30 @@ class KnowledgeBase:
         found = [] if key is None else self._store.versions(key)
         return sorted(found, key=lambda version: version.begins)
 
+    def hyperlinks(self, entity: str | int) -> list[tuple[Span, str]]:
+        """The links in an entity's description, in its order: where each stands, and the id it leads to.
+
+        The entity is given by its id or internal key. Only a build with full descriptions keeps links; those to what
+        is not, or not on the date, in the knowledge base are left out. They may overlap if they do in the source.
+        """
+        from entlink.documents import Span
+        from entlink.kb.hyperlinks import hyperlinks_of
+
+        key = self._store.key(entity) if isinstance(entity, str) else entity
+        found = None if key is None else self._store.entity(key, self.date)
+        if key is None or found is None:
+            return []
+        links = hyperlinks_of(self._store, key, found.description)
+        ids = {target: self._id_of(target) for _, _, target in links}
+        return [(Span(start, end), id) for start, end, target in links if (id := ids[target]) is not None]
+
+    def _id_of(self, key: int) -> str | None:
+        """The id behind a key, if its entity is there, as of the date."""
+        if self.date is not None and self._store.version_at(key, self.date) is None:
+            return None
+        head = self._store.head(key)
+        return head[0] if head else None
+
     def head(self, key: int) -> tuple[str, str]:
         """Id and title of the entity with an internal key, as of the date."""
         if self.date is not None:
@@ -308,6 +332,13 @@ class KnowledgeBase:
     @property
     def has_links(self) -> bool:
         return self.manifest().links > 0
+
+    @property
+    def has_hyperlinks(self) -> bool:
+        """Whether it kept where the links stand in its descriptions."""
+        from entlink.kb.hyperlinks import has_hyperlinks
+
+        return has_hyperlinks(self._store)
 
     @property
     def pending_edits(self) -> int:

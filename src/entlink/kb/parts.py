@@ -3,6 +3,7 @@
 - `pages.bin`: the entities, in order
 - `texts.bin`: what each page's text says outside of its links, for the count of names
 - `links.jsonl`: how often a page links a surface to a target
+- `hyperlinks.bin`: where the links stand, if the whole text of a page is kept
 - `titles.jsonl`, `redirects.jsonl`, `meanings.jsonl`, `identifiers.jsonl`: of a wiki only, joined before the
   entities go into the store
 - `card.json`: how many there are, and what was left out
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -22,16 +24,20 @@ import msgspec
 from entlink.documents import Entity
 from entlink.kb.counting import BARRIER, outside_links
 from entlink.kb.frames import FrameWriter
+from entlink.kb.hyperlinks import description_checksum
 from entlink.kb.names import LONGEST_NAME, tidy
 from entlink.kb.staging import JsonLines
-from entlink.sources import Item, Ledger, Meanings, OnError, Page, Part, Redirect
+from entlink.sources import Item, Ledger, Meanings, OnError, Page, Paragraph, Part, Redirect
 
 PAGES, TEXTS, LINKS, CARD = "pages.bin", "texts.bin", "links.jsonl", "card.json"
+HYPERLINKS = "hyperlinks.bin"
 TITLES, REDIRECTS, MEANINGS, IDENTIFIERS = "titles.jsonl", "redirects.jsonl", "meanings.jsonl", "identifiers.jsonl"
 PAGE_SCHEME = "page"  # of the number a wiki gives its page
 _PAGES_A_FRAME = 1_000
 _CHARACTERS_A_PAGE = 2_000  # a page described at greater length counts as several
 _CHARACTERS_A_FRAME = 2_000_000
+_LINKS_A_FRAME = 50_000
+_BETWEEN = "\n\n"  # two paragraphs of a description
 
 
 class StagedPage(msgspec.Struct, array_like=True):
@@ -59,6 +65,14 @@ class StagedLink(msgspec.Struct):
     t: str
     n: int
     w: str | None
+
+
+class StagedHyperlinks(msgspec.Struct, array_like=True):
+    """Where the links of page `record` stand in the description with this checksum, and what they name."""
+
+    record: int
+    description: int
+    links: list[tuple[int, int, str]]
 
 
 class StagedTitle(msgspec.Struct):
@@ -130,6 +144,7 @@ class _Stager:
         self._current_title = ""
         self._pages: FrameWriter[StagedPage] = FrameWriter(folder / PAGES, _PAGES_A_FRAME)
         self._texts: FrameWriter[StagedText] = FrameWriter(folder / TEXTS, _CHARACTERS_A_FRAME, pack=plan.pack)
+        self._hyperlinks: FrameWriter[StagedHyperlinks] = FrameWriter(folder / HYPERLINKS, _LINKS_A_FRAME)
         self._lines: dict[str, JsonLines] = {LINKS: JsonLines(folder / LINKS)}
 
     def __enter__(self) -> _Stager:
@@ -140,6 +155,7 @@ class _Stager:
     ) -> None:
         self._pages.close()
         self._texts.close()
+        self._hyperlinks.close()
         for lines in self._lines.values():
             lines.close()
 
@@ -163,7 +179,7 @@ class _Stager:
         self.card.pages += 1
         self.card.current += page.valid_to is None
         texts = self._take_text(record, page) if plan.texts else 0
-        entity = _described_in_full(page) if plan.full else page.entity
+        entity = self._described_in_full(record, page) if plan.full else page.entity
         weight = 1 + len(entity.description) // _CHARACTERS_A_PAGE
         self._pages.add(StagedPage(entity, page.valid_from, page.valid_to, texts), weight)
         if plan.wiki is not None:
@@ -174,6 +190,17 @@ class _Stager:
         links = self._lines[LINKS]
         for (surface, target), count in _links(page).items():
             links.add(StagedLink(self._number, record, surface, target, count, plan.wiki))
+
+    def _described_in_full(self, record: int, page: Page) -> Entity:
+        """The entity with all that its page says; where that is nothing, with the description it came with."""
+        paragraphs = [paragraph for paragraph in page.paragraphs if paragraph.text.strip()]
+        if not paragraphs:
+            return page.entity
+        text = _BETWEEN.join(paragraph.text for paragraph in paragraphs)
+        links = _hyperlinks(paragraphs)
+        if links:
+            self._hyperlinks.add(StagedHyperlinks(record, description_checksum(text), links), len(links))
+        return msgspec.structs.replace(page.entity, description=text)
 
     def _take_text(self, record: int, page: Page) -> int:
         if not page.paragraphs:
@@ -191,10 +218,20 @@ class _Stager:
         return len(texts)
 
 
-def _described_in_full(page: Page) -> Entity:
-    """The entity of a page with all that the page says; where that is nothing, with the description it came with."""
-    text = "\n\n".join(paragraph.text for paragraph in page.paragraphs if paragraph.text.strip())
-    return msgspec.structs.replace(page.entity, description=text) if text else page.entity
+def _hyperlinks(paragraphs: Sequence[Paragraph]) -> list[tuple[int, int, str]]:
+    """The links that count, with their places in the text that these paragraphs make together."""
+    links: list[tuple[int, int, str]] = []
+    before = 0
+    for paragraph in paragraphs:
+        for start, end, target in map(msgspec.structs.astuple, paragraph.links):
+            if _is_name(tidy(paragraph.text[start:end])):
+                links.append((before + start, before + end, target))
+        before += len(paragraph.text) + len(_BETWEEN)
+    return links
+
+
+def _is_name(tidied: str) -> bool:
+    return 0 < len(tidied) <= LONGEST_NAME
 
 
 def _links(page: Page) -> Counter[tuple[str, str]]:
@@ -206,7 +243,7 @@ def _links(page: Page) -> Counter[tuple[str, str]]:
     tidied: Counter[tuple[str, str]] = Counter()
     for (surface, target), count in counted.items():
         surface = tidy(surface)
-        if 0 < len(surface) <= LONGEST_NAME:
+        if _is_name(surface):
             tidied[surface, target] += count
     return tidied
 

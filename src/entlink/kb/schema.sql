@@ -29,6 +29,15 @@ CREATE TABLE versions (
     PRIMARY KEY (entity, valid_from)
 ) WITHOUT ROWID;
 
+-- The links in a description, which is known by its checksum: `entlink.kb.hyperlinks` reads and writes them.
+-- Came without a new version: a store that lacks the table has none, and needs no upgrade.
+CREATE TABLE hyperlinks (
+    entity INTEGER NOT NULL,
+    description INTEGER NOT NULL,
+    links BLOB NOT NULL,
+    PRIMARY KEY (entity, description)
+);
+
 -- Identifiers in other schemes: a Wikidata id, a Wikipedia title, an address.
 CREATE TABLE identifiers (
     value TEXT NOT NULL,

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from entlink.documents import Entity
 from entlink.errors import EntlinkError, LockedError
+from entlink.kb.hyperlinks import drop_hyperlinks
 from entlink.kb.records import encode_record
 from entlink.kb.store import DATABASE, STORE_VERSION, Store
 
@@ -157,6 +158,7 @@ def delete_entity(connection: sqlite3.Connection, key: int) -> None:
     connection.execute("DELETE FROM entities WHERE key = ?", (key,))
     for table in ("types", "identifiers", "versions", "rules"):
         connection.execute(f"DELETE FROM {table} WHERE entity = ?", (key,))
+    drop_hyperlinks(connection, key)
 
 
 def record_edit(connection: sqlite3.Connection, key: int, operation: str) -> None:

@@ -1,0 +1,53 @@
+"""Links in bulk: from the staged pages of a build, and from the knowledge bases of a merge, into the store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+
+from entlink.engine.local import Progress, fetched, parquet_rows, sql
+from entlink.kb.frames import read_frames
+from entlink.kb.hyperlinks import put_hyperlinks
+from entlink.kb.parts import HYPERLINKS, StagedHyperlinks
+from entlink.kb.store import Store
+from entlink.kb.writing import transaction
+
+_Place = tuple[int, int, int]  # part, record, key of the page's entity
+
+
+def store_hyperlinks(
+    store: Store, parts: Sequence[Path], targets: Path, work: Path, progress: Progress, *, memory: str
+) -> None:
+    """Put the staged links into the store, a transaction a part; those that lead nowhere are left out.
+
+    `targets` tells which entities the links of each page lead to (see `entlink.kb.counts`), so that they are those
+    that were counted. To do it once more changes nothing.
+    """
+    with sql(work, memory=memory) as connection:
+        connection.execute(f"SELECT p, r, o, t, e FROM {parquet_rows(targets)} ORDER BY p, r")
+        pages = groupby(fetched(connection), itemgetter(0, 1, 2))
+        place, known = _next(pages)
+        for number, part in enumerate(parts):
+            with transaction(store) as database:
+                for staged in _staged(part):
+                    while place is not None and place[:2] < (number, staged.record):
+                        place, known = _next(pages)
+                    if place is not None and place[:2] == (number, staged.record):
+                        links = [(start, end, known[name]) for start, end, name in staged.links if name in known]
+                        put_hyperlinks(database, place[2], staged.description, links)
+            progress("storing links", number + 1, len(parts))
+
+
+def _next(
+    pages: Iterator[tuple[_Place, Iterator[tuple[int, int, int, str, int]]]],
+) -> tuple[_Place | None, dict[str, int]]:
+    """The next page, and the keys of what its links name."""
+    place, rows = next(pages, (None, iter(())))
+    return place, {target: key for *_, target, key in rows}
+
+
+def _staged(part: Path) -> Iterator[StagedHyperlinks]:
+    for frame in read_frames(part / HYPERLINKS, StagedHyperlinks):
+        yield from frame

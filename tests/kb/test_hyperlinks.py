@@ -18,7 +18,9 @@ from entlink.kb import building as steps
 from entlink.kb.build import SUFFIX, BuildOptions, build
 from entlink.kb.edits import add, remove, sync
 from entlink.kb.hyperlinks import decode_hyperlinks, description_checksum, encode_hyperlinks
+from entlink.kb.merge import merge
 from entlink.kb.store import DATABASE
+from entlink.kb.transfer import export
 from entlink.sources import Page, WikiOptions
 from knowledge_bases import SHARED_DATA, article, make_kb
 from wiki_dumps import WikiPage, write_dump
@@ -49,6 +51,14 @@ def rows(folder):
     found = connection.execute("SELECT count(*) FROM hyperlinks").fetchone()[0]
     connection.close()
     return found
+
+
+def without_table(folder):
+    """As a store was before links were kept."""
+    connection = sqlite3.connect(folder / DATABASE)
+    with connection:
+        connection.execute("DROP TABLE hyperlinks")
+    connection.close()
 
 
 @pytest.fixture
@@ -141,10 +151,7 @@ def test_links_of_and_to_a_removed_entity_go(full, opened):
 
 
 def test_a_store_without_the_table_has_none(full, opened):
-    connection = sqlite3.connect(full / DATABASE)
-    with connection:
-        connection.execute("DROP TABLE hyperlinks")
-    connection.close()
+    without_table(full)
     kb = opened(full)
     assert not kb.has_hyperlinks
     assert kb.hyperlinks("sun") == []
@@ -176,6 +183,45 @@ def test_a_build_killed_after_some_links_keeps_each_once(tmp_path, opened, monke
     folder = make_kb(tmp_path, ROWS, descriptions="full")
     assert rows(folder) == 2
     assert len(opened(folder).hyperlinks("sun")) == 4
+
+
+def test_a_merge_takes_them_along(tmp_path, full, opened):
+    other = make_kb(
+        tmp_path,
+        [article("io", "Io"), article("venus", "Venus", "[[io|Io]], not [[venus|V]].")],
+        "other",
+        descriptions="full",
+    )
+    merge([other, full], tmp_path / "both.kb", on_conflict="first", processes=1)
+    merge([other, full], tmp_path / "last.kb", on_conflict="last", processes=1)
+    both, last = opened(tmp_path / "both.kb"), opened(tmp_path / "last.kb")
+    assert links(both, "sun") == links(last, "sun") == links(opened(full), "sun")
+    assert links(both, "venus") == [("Io", "io"), ("V", "venus")]
+    assert last.hyperlinks("venus") == []
+    assert (rows(both.folder), rows(last.folder)) == (3, 2)
+
+
+def test_of_one_text_the_first_has_its_say(tmp_path, opened):
+    ends = [article("a", "A"), article("b", "B")]
+    one = make_kb(tmp_path, [article("x", "X", "[[a|It]] is."), *ends], "one", descriptions="full")
+    two = make_kb(tmp_path, [article("x", "X", "[[b|It]] is."), *ends], "two", descriptions="full")
+    merge([two, one], tmp_path / "both.kb", processes=1)
+    assert links(opened(tmp_path / "both.kb"), "x") == [("It", "b")]
+
+
+def test_a_merge_with_a_store_that_lacks_the_table(tmp_path, full, opened):
+    old = make_kb(tmp_path, [article("io", "Io")], "old")
+    without_table(old)
+    merge([old, full], tmp_path / "both.kb", processes=1)
+    assert links(opened(tmp_path / "both.kb"), "mercury") == [("Sun", "sun")]
+
+
+def test_an_export_leaves_them_behind(tmp_path, full, opened):
+    export(full, tmp_path / "out.jsonl")
+    build(tmp_path / "out.jsonl", tmp_path / "back.kb", BuildOptions(processes=1, descriptions="full"))
+    back = opened(tmp_path / "back.kb")
+    assert back.require("sun").description == opened(full).require("sun").description
+    assert not back.has_hyperlinks
 
 
 @given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(1, 10**5), st.integers(1, 2**40))))

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
 from entlink.engine.local import Progress, fetched, parquet_rows, sql
 from entlink.kb.frames import read_frames
-from entlink.kb.hyperlinks import put_hyperlinks
+from entlink.kb.hyperlinks import (
+    Hyperlink,
+    decode_hyperlinks,
+    description_checksum,
+    has_table,
+    put_hyperlinks,
+)
 from entlink.kb.parts import HYPERLINKS, StagedHyperlinks
 from entlink.kb.store import Store
 from entlink.kb.writing import transaction
 
+_REMEMBERED = 100_000  # entities of which a merge keeps the keys at hand
 _Place = tuple[int, int, int]  # part, record, key of the page's entity
 
 
@@ -51,3 +59,34 @@ def _next(
 def _staged(part: Path) -> Iterator[StagedHyperlinks]:
     for frame in read_frames(part / HYPERLINKS, StagedHyperlinks):
         yield from frame
+
+
+def merge_hyperlinks(merged: Store, stores: Sequence[Store]) -> None:
+    """Copy the links of knowledge bases whose entities are merged: those of descriptions that are still there.
+
+    A text that several have keeps the links of the first.
+    """
+    for store in reversed(stores):
+        if has_table(store.connection):
+            for key, description, links in _moved(merged, store):
+                put_hyperlinks(merged.connection, key, description, links)
+
+
+def _moved(merged: Store, store: Store) -> Iterator[tuple[int, int, list[Hyperlink]]]:
+    """The links of a store with the keys of the merged one."""
+
+    @lru_cache(_REMEMBERED)
+    def new_key(old: int) -> int | None:
+        row = store.connection.execute("SELECT id FROM entities WHERE key = ?", (old,)).fetchone()
+        return None if row is None else merged.key(row[0])
+
+    rows = store.connection.execute("SELECT entity, description, links FROM hyperlinks ORDER BY entity")
+    for old, group in groupby(rows, itemgetter(0)):
+        key = new_key(old)
+        if key is None:
+            continue
+        there = {description_checksum(version.entity.description) for version in merged.stated_versions(key)}
+        for _, description, blob in group:
+            if description in there:
+                moved = [(start, end, new_key(target)) for start, end, target in decode_hyperlinks(blob)]
+                yield key, description, [(start, end, target) for start, end, target in moved if target is not None]

@@ -24,6 +24,7 @@ from entlink.kb.build import SUFFIX, check_target, move_into_place
 from entlink.kb.building import FIRST_INDEX
 from entlink.kb.checksums import checksum, checksums
 from entlink.kb.counts import BASE, LinkTotals, read_totals
+from entlink.kb.hyperlink_writer import merge_hyperlinks
 from entlink.kb.index import make_index
 from entlink.kb.manifest import Manifest, SourceCard
 from entlink.kb.resuming import clear
@@ -69,8 +70,8 @@ def merge(
 ) -> Manifest:
     """Merge knowledge bases. An id in two of them with unlike entities is an error, or the first or last wins.
 
-    Pins and blocks come along, the first one on a surface standing. Links and text counts are added up,
-    so the sources should not overlap.
+    Pins and blocks come along, the first one on a surface standing, and so do the links in descriptions. Links
+    and text counts are added up, so the sources should not overlap.
     """
     target = Path(out)
     check_target(target, replace=replace)
@@ -114,6 +115,7 @@ def _merge_into(
     try:
         with transaction(merged):
             write_rows(_merged_entities(merged, stores, on_conflict, progress), staging / "moved.jsonl")
+            merge_hyperlinks(merged, stores)
         create_indexes(merged)
         links = _merge_counts(work, stores, staging, memory)
         make_index(

@@ -9,16 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from entlink.encoders.cache import VectorCache
+    from entlink.encoders.cross import CrossEncoder, load_cross
+    from entlink.encoders.dual import load_dual
     from entlink.encoders.loading import load_encoder
     from entlink.encoders.pulling import pull
     from entlink.encoders.static import StaticEncoder
     from entlink.encoders.static_training import train_static
+    from entlink.encoders.trained_dual import TrainedDual
     from entlink.encoders.transformer import TransformerEncoder
 
 _HOMES = {
+    "CrossEncoder": "cross",
     "StaticEncoder": "static",
+    "TrainedDual": "trained_dual",
     "TransformerEncoder": "transformer",
     "VectorCache": "cache",
+    "load_cross": "cross",
+    "load_dual": "dual",
     "load_encoder": "loading",
     "pull": "pulling",
     "train_static": "static_training",
@@ -36,4 +43,15 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(f"entlink.encoders.{_HOMES[name]}"), name)
 
 
-__all__ = ["StaticEncoder", "TransformerEncoder", "VectorCache", "load_encoder", "pull", "train_static"]
+__all__ = [
+    "CrossEncoder",
+    "StaticEncoder",
+    "TrainedDual",
+    "TransformerEncoder",
+    "VectorCache",
+    "load_cross",
+    "load_dual",
+    "load_encoder",
+    "pull",
+    "train_static",
+]

@@ -5,9 +5,10 @@ from math import exp
 import pytest
 
 from entlink.config import make_stage
-from entlink.documents import Candidate, Document, Mention, Span
+from entlink.documents import Candidate, Document, Entity, Mention, Span
 from entlink.errors import ConfigError, MissingModelError
 from entlink.interfaces import Shortlist
+from entlink.kb.edits import add
 from entlink.ranking.cross_encoder import CrossEncoderRanker
 from entlink.testing import check_ranker
 
@@ -49,6 +50,21 @@ def test_all_mentions_are_asked_at_once(world, model):
     assert model.asked == [[("a", "sun"), ("a", "venus"), ("c", "sun")]]
     assert ranker.rank([shortlist("b"), shortlist("c", "nobody")])[0] == []
     assert len(model.asked) == 1
+
+
+def test_what_was_scored_is_kept_until_the_entity_changes(own_world, opened, model, monkeypatch):
+    kb = opened(own_world)
+    ranker = CrossEncoderRanker(kb, model=model)
+    first = ranker.rank([shortlist("Sun", "sun", "venus"), shortlist("Sun", "venus")])
+    assert model.asked == [[("Sun", "sun"), ("Sun", "venus")]]
+    assert ranker.rank([shortlist("Sun", "sun", "venus"), shortlist("Sun", "venus")]) == first
+    assert len(model.asked) == 1
+    add(own_world, [Entity("venus", "Venus, the planet")], replace=True)
+    kb.refresh()
+    assert ranker.rank([shortlist("Sun", "sun", "venus")])[0][0].evidence["cross"] == 17.0
+    monkeypatch.setattr("entlink.ranking.cross_scores._KEPT", 1)
+    ranker.rank([shortlist("Us", "us", "venus")])
+    assert ranker.rank([shortlist("Us", "us", "venus")])[0][0].entity == "venus"
 
 
 def test_an_entity_that_is_gone_comes_last(world, model):

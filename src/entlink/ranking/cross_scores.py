@@ -11,12 +11,15 @@ from entlink.errors import ConfigError
 from entlink.interfaces import Shortlist
 from entlink.kb.knowledge_base import KnowledgeBase
 
+Pair = tuple[Document, Mention, Entity]
+_KEPT = 200_000  # scores in memory
+
 
 @runtime_checkable
 class PairScorer(Protocol):
     """What scores pairs of a mention and an entity, such as a cross-encoder."""
 
-    def score(self, pairs: Sequence[tuple[Document, Mention, Entity]]) -> list[float]:
+    def score(self, pairs: Sequence[Pair]) -> list[float]:
         """A score a pair: the higher, the likelier is the entity meant."""
 
 
@@ -29,25 +32,43 @@ class CrossScores:
         if not isinstance(model, (str, Path, PairScorer)):
             raise ConfigError(f"{model!r} names no cross-encoder: give the name of a model, or a folder with one")
         self.kb, self.top = kb, top
+        self._kept: dict[object, float] = {}
         self._model = model if isinstance(model, PairScorer) else _loaded(model)
 
     def of(self, shortlists: Sequence[Shortlist]) -> list[list[float | None]]:
         """For each shortlist a score for each of its first candidates; None for an entity that is gone."""
         entities: dict[str, Entity | None] = {}
-        pairs: list[tuple[Document, Mention, Entity]] = []
-        places: list[list[int | None]] = []
+        asked: dict[object, Pair] = {}
+        lists: list[list[object]] = []
         for document, mention, candidates in shortlists:
-            own: list[int | None] = []
+            keys: list[object] = []
             for candidate in candidates[: self.top]:
                 if candidate.entity not in entities:
                     entities[candidate.entity] = self.kb.get(candidate.entity)
                 entity = entities[candidate.entity]
-                own.append(None if entity is None else len(pairs))
+                keys.append(None if entity is None else _key(document, mention, entity))
                 if entity is not None:
-                    pairs.append((document, mention, entity))
-            places.append(own)
-        scores = self._model.score(pairs) if pairs else []
-        return [[None if place is None else scores[place] for place in own] for own in places]
+                    asked[keys[-1]] = (document, mention, entity)
+            lists.append(keys)
+        scores = self._scores(asked)
+        return [[None if key is None else scores[key] for key in keys] for keys in lists]
+
+    def _scores(self, asked: dict[object, Pair]) -> dict[object, float]:
+        """The score of each pair; those of the last batches are kept, since tuning ranks the same several times."""
+        missing = {key: pair for key, pair in asked.items() if key not in self._kept}
+        found = {key: self._kept[key] for key in asked if key not in missing}
+        if missing:
+            found.update(zip(missing, self._model.score(list(missing.values())), strict=True))
+            if len(self._kept) + len(missing) > _KEPT:
+                self._kept.clear()
+            self._kept.update({key: found[key] for key in missing})
+        return found
+
+
+def _key(document: Document, mention: Mention, entity: Entity) -> object:
+    """What the score of a pair depends on, short."""
+    text = hash(document.text), len(document.turns)
+    return text, mention.span.start, mention.span.end, mention.text, hash((entity.title, entity.description))
 
 
 def _loaded(model: str | Path) -> PairScorer:

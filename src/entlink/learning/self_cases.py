@@ -19,7 +19,7 @@ _FIRST_NEGATIVES, _NEGATIVES_AMONG = 2, 10
 
 
 class Case(NamedTuple):
-    """A mention of the knowledge base itself, what it means, and its ranked candidates; `kind` is where it is from."""
+    """A mention of the knowledge base itself, what it means, and its ranked candidates; `kind` is how it was found."""
 
     kind: str
     source: str
@@ -37,7 +37,7 @@ class Case(NamedTuple):
         wrong = [one.entity for one in self.candidates[: _NEGATIVES_AMONG + 1] if one.entity != self.entity]
         first, rest = wrong[:_FIRST_NEGATIVES], wrong[_FIRST_NEGATIVES:_NEGATIVES_AMONG]
         drawn = random.sample(rest, min(len(rest), max(0, negatives - len(first))))
-        return Example(self.document, self.mention, self.entity, tuple([*first[:negatives], *drawn]))
+        return Example(self.document, self.mention, self.entity, (*first[:negatives], *drawn))
 
 
 class Parts(NamedTuple):
@@ -65,9 +65,7 @@ def write_cases(path: Path, cases: Iterable[Case]) -> None:
     partial = path.with_name(f"{path.name}.partial")
     with partial.open("wb") as file:
         for one in cases:
-            candidates = [
-                (found.entity, found.score, dict(found.evidence), found.title) for found in one.candidates
-            ]
+            candidates = [(found.entity, found.score, dict(found.evidence), found.title) for found in one.candidates]
             span = one.mention.span
             row = _Row(
                 one.kind, one.source, one.document.id, one.document.text, span.start, span.end, one.entity, candidates

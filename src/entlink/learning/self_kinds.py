@@ -142,9 +142,9 @@ class Proposals:
                     yield _mention(f"page{number}.{place}", passage.source, passage.text, start, end - start, None)
 
     def _may_mean(self, surface: str, entities: Sequence[str]) -> bool:
-        return any(likeness(surface, self._title(one)) > ALIKE for one in entities) or any(
-            self._together(surface, one) >= IN_COMPANY for one in entities
-        )
+        """Whether one entity is written much like it; else, whether one often stands beside it."""
+        alike = sum(likeness(surface, self._title(one)) > ALIKE for one in entities)
+        return alike == 1 or (not alike and any(self._together(surface, one) >= IN_COMPANY for one in entities))
 
     def _spans(self, passage: Passage) -> list[tuple[int, int]]:
         """Some runs of capitalised words, and now and then a rarer word in lower case."""

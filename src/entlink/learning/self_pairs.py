@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from math import log1p
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -16,7 +15,7 @@ from entlink.documents import Candidate
 from entlink.learning.self_cases import Case
 from entlink.learning.self_kinds import ALIKE, IN_COMPANY, SPOKEN_OF, Proposals, Together
 from entlink.learning.self_texts import OwnTexts, read_texts
-from entlink.ranking.combination import DEFAULT_WEIGHTS, CombinationRanker
+from entlink.ranking.combination import CombinationRanker
 from entlink.tuning.self_linking import ranked
 
 if TYPE_CHECKING:
@@ -29,7 +28,6 @@ Progress = Callable[[str, float, float], None]
 _KEPT = 20  # candidates of a case
 _FIRST_OF_SHORT, _FIRST_OF_OWN, _FIRST_OF_PAGE = 10, 3, 6  # among which the entity must be
 _NEAR = 2.5  # of the ranker's sum: candidates so near the best one lead with it
-_WEIGHT_OF_COMPANY = 0.8
 _ABOVE_BIAS = 2.0  # what the sum of a sure candidate has more than the bias
 _ASKED_FOR_ONE = 6  # proposals asked about for each example wanted, at most
 _AT_ONCE = 1_024
@@ -117,7 +115,8 @@ class _Page:
         self._texts, self._together = texts, together
         ranker = linker.ranker
         assert isinstance(ranker, CombinationRanker)
-        self._weights, self._bias = ranker.weights or DEFAULT_WEIGHTS, ranker.bias
+        self._bias = ranker.bias
+        self._weights = {name: weight for name, weight in ranker.weights.items() if weight > 0 and name != "company"}
 
     def judge(self, mention: SelfMention, shortlist: Shortlist) -> str | None:
         surface, first = mention.mention.text, shortlist.candidates[:_FIRST_OF_PAGE]
@@ -125,14 +124,8 @@ class _Page:
             return None
         spoken_of = self._texts.spoken_of[mention.source or ""]
         company = [self._together(surface, one.entity) for one in first]
-        sums = [
-            one.evidence["sum"] + _WEIGHT_OF_COMPANY * log1p(count) for one, count in zip(first, company, strict=True)
-        ]
-        here = [
-            place
-            for place, one in enumerate(first)
-            if spoken_of[one.entity] and sums[place] > max(sums) - _NEAR
-        ]
+        sums = [one.evidence["sum"] for one in first]
+        here = [place for place, one in enumerate(first) if spoken_of[one.entity] and sums[place] > max(sums) - _NEAR]
         if len(here) != 1:
             return None
         best = first[here[0]]
@@ -143,9 +136,8 @@ class _Page:
     def _enough(self, candidates: Sequence[Candidate]) -> float:
         """The sum that makes a candidate sure; less where there is no encoder to add to it."""
         there = set().union(*(one.evidence for one in candidates))
-        positive = {name: weight for name, weight in self._weights.items() if weight > 0}
-        at_hand = sum(weight for name, weight in positive.items() if name in there)
-        return (self._bias + _ABOVE_BIAS) * at_hand / sum(positive.values())
+        at_hand = sum(weight for name, weight in self._weights.items() if name in there)
+        return (self._bias + _ABOVE_BIAS) * at_hand / sum(self._weights.values())
 
 
 def counts_together(kb: KnowledgeBase) -> Together:

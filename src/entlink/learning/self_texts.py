@@ -1,4 +1,4 @@
-"""The texts of a knowledge base as they are learnt from: passages with the names in them, and how common words are."""
+"""The texts of a knowledge base as they are learnt from: passages with their names, and how common words are."""
 
 from __future__ import annotations
 

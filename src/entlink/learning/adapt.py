@@ -1,0 +1,124 @@
+"""Adapting a linker to a knowledge base: it is learnt from its own texts and links, without annotated data."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from entlink.config import linker_beside, read_config
+from entlink.errors import InputError
+from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.kb.writing import write_lock
+from entlink.learning.adapt_report import AdaptReport
+from entlink.learning.adapt_stages import FLAT, Stages
+from entlink.learning.adapt_state import STEP, AdaptFolder, AdaptOptions, AdaptState, check_same, facts_of
+from entlink.learning.self_texts import has_text
+from entlink.saving import save_linker
+from entlink.tuning.calibration import FEWEST_ENTITIES
+from entlink.tuning.calibration_fit import numpy_or_told
+
+Progress = Callable[[str, float, float], None]
+_ENTITIES_A_SECOND = 60.0  # encoded for an index, on two cores
+_FOR_INDEXES = 0.5  # of the minutes, at most
+_LOCK = "adapting.lock"
+USUAL = AdaptOptions()
+
+
+def ignore_progress(stage: str, done: float, total: float) -> None:
+    """The progress of a caller that does not want to know."""
+
+
+def adapt(
+    kb_path: str | Path,
+    options: AdaptOptions = USUAL,
+    progress: Progress = ignore_progress,
+    *,
+    restart: bool = False,
+    command: str = "",
+) -> AdaptReport:
+    """Adapt a linker to a knowledge base and save it beside it, or in `options.output`.
+
+    Whoever calls again after an interruption goes on where it stopped; `restart` begins anew, and replaces a linker
+    that was not made by adapting. Nothing is changed before it is clear that there is something to learn from.
+    """
+    numpy_or_told()
+    path = Path(kb_path)
+    folder = AdaptFolder(Path(options.output) if options.output else linker_beside(path))
+    folder.check_output(restart=restart)
+    with KnowledgeBase.open(path) as kb:
+        _check(kb, options)
+        facts = facts_of(kb, options)
+    with write_lock(folder.path, _LOCK):
+        state = None if restart else folder.read()
+        if state is None:
+            folder.clear(_LOCK)
+            state = AdaptState(facts, read_config(options.config))
+        else:
+            check_same(folder, state, facts)
+        try:
+            stages = Stages(path, options, folder, state, progress)
+            stages.run()
+        except InputError:
+            if not any(one.name == "examples" for one in state.stages):
+                folder.forget()
+            raise
+        report = _report(path, folder, state, stages.accuracy)
+        step = {"command": command, STEP: msgspec.to_builtins(report), "options": msgspec.to_builtins(options)}
+        save_linker(folder.linker, folder.resolved(state.config), step, path.name)
+        folder.put_in_place()
+    for one in report.stages:
+        if one.note.startswith("left out"):
+            logging.getLogger(__name__).warning("%s: the stage %s was %s", path, one.name, one.note)
+    return report
+
+
+def _check(kb: KnowledgeBase, options: AdaptOptions) -> None:
+    """Whether there is something to learn from, and time for it."""
+    count = len(kb)
+    if count < FEWEST_ENTITIES:
+        raise InputError(
+            f"{kb.folder}: {count} {'entity is' if count == 1 else 'entities are'} too few to learn from; "
+            f"{FEWEST_ENTITIES} are needed. Link with zero-shot instead (--config zero-shot)"
+        )
+    if not kb.has_hyperlinks and not has_text(kb, options.seed):
+        raise InputError(
+            f"{kb.folder}: its descriptions have no text to learn from. Build it with --descriptions full, or with "
+            "entities that have some"
+        )
+    seconds = _seconds_of_vectors(kb, options)
+    if seconds > _FOR_INDEXES * options.minutes * 60:
+        least = seconds / _FOR_INDEXES / 60
+        raise InputError(
+            f"{options.minutes:g} minutes are too few: the vectors of {count:,} entities alone take about "
+            f"{seconds / 60:.1f}. Give --minutes {least:.0f} or more, or make them first with `entlink kb index "
+            f"{kb.folder} --vectors minilm`"
+        )
+
+
+def _seconds_of_vectors(kb: KnowledgeBase, options: AdaptOptions) -> float:
+    """How long the vectors will take that are not there yet."""
+    from entlink.kb.derived import VECTORS, derived_indexes
+
+    made = any(one.name.startswith(VECTORS) for one in derived_indexes(kb.index_folder))
+    wanted = any(stage.get("name") == "dense" for stage in read_config(options.config).retriever)
+    return len(kb) / _ENTITIES_A_SECOND if wanted and not made and len(kb) <= FLAT else 0.0
+
+
+def _report(path: Path, folder: AdaptFolder, state: AdaptState, after: float) -> AdaptReport:
+    before = next(one.after for one in state.stages if one.name == "start")
+    return AdaptReport(
+        folder=str(folder.output),
+        kb=path.name,
+        examples=state.examples,
+        held_back=state.held_back,
+        before=before or 0.0,
+        after=after,
+        seconds=round(state.seconds, 1),
+        stages=state.stages,
+    )
+
+
+__all__ = ["AdaptOptions", "AdaptReport", "adapt"]

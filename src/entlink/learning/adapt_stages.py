@@ -1,0 +1,255 @@
+"""The stages of adapting a linker, one after the other: each is measured, and kept only if it helps."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from random import Random
+from time import monotonic
+
+import msgspec
+
+from entlink.config import LinkerConfig, retriever_names
+from entlink.documents import Document, Mention, Span
+from entlink.errors import InputError, MissingExtraError, MissingModelError
+from entlink.interfaces import Question
+from entlink.learning.adapt_report import StageFigures
+from entlink.learning.adapt_state import AdaptFolder, AdaptOptions, AdaptState
+from entlink.learning.adapt_weights import accuracy, fitted, ranker_of, with_ranker, with_weights
+from entlink.learning.self_cases import Case, Parts, parted, read_cases, write_cases
+from entlink.learning.self_links import link_pairs
+from entlink.learning.self_pairs import Wanted, self_pairs
+from entlink.linker import Linker, load
+
+Progress = Callable[[str, float, float], None]
+FEWEST_EXAMPLES = 100
+FLAT = 50_000  # entities: of more, vectors are made on demand
+BI_ENCODER, CROSS_ENCODER = "bi-encoder", "cross-encoder"
+_SHARES = {BI_ENCODER: 0.25, CROSS_ENCODER: 0.45}  # of the minutes
+_FOR_THE_REST = 0.08  # of the minutes, that a training leaves
+_SHORTEST_TRAINING = 1.0  # seconds
+_NEGATIVES = {BI_ENCODER: 2, CROSS_ENCODER: 6}
+_SETTINGS = {"training.epochs": "3", "training.checkpoint_every": "50", "training.held_out": "400"}
+_MEASURED_A_MINUTE, _FEWEST_MEASURED, _MOST_MEASURED = 25, 200, 2_000
+_CALIBRATED_ON = 1_000
+_TOP, _DEMAND = 10, 20
+_USUAL_MINUTES = 60.0
+_MOST_SCALE = 2.0
+
+
+class Stages:
+    """The stages over one knowledge base; `state` has the linker so far and is written after each."""
+
+    def __init__(
+        self, kb: Path, options: AdaptOptions, folder: AdaptFolder, state: AdaptState, progress: Progress
+    ) -> None:
+        self.kb, self.options, self.folder, self.state = kb, options, folder, state
+        self._progress = progress
+        self._began = monotonic()
+        self._spent_before = state.seconds
+
+    def run(self) -> None:
+        """All that are not done yet."""
+        stages: dict[str, Callable[[], StageFigures]] = {
+            "indexes": self._indexes,
+            "examples": self._examples,
+            "start": self._start,
+            "evidence": self._evidence,
+            BI_ENCODER: self._bi_encoder,
+            CROSS_ENCODER: self._cross_encoder,
+            "NIL": self._nil,
+        }
+        done = {one.name for one in self.state.stages}
+        for name, stage in stages.items():
+            if name in done:
+                continue
+            began = monotonic()
+            try:
+                found = stage()
+                self.state.stages.append(msgspec.structs.replace(found, seconds=round(monotonic() - began, 1)))
+            finally:
+                self.state.seconds = self._spent_before + monotonic() - self._began
+                self.folder.write(self.state)
+
+    @property
+    def accuracy(self) -> float:
+        """That of the linker so far."""
+        return next(one.after for one in reversed(self.state.stages) if one.kept and one.after is not None)
+
+    @cached_property
+    def _parts(self) -> Parts:
+        most = round(min(_MOST_MEASURED, max(_FEWEST_MEASURED, _MEASURED_A_MINUTE * self.options.minutes)))
+        return parted(read_cases(self.folder.cases), most, self.options.seed)
+
+    @contextmanager
+    def _linker(self, config: LinkerConfig) -> Iterator[Linker]:
+        linker = load(self.kb, config=self.folder.resolved(config), mentions="given")
+        try:
+            ranker_of(linker)
+            yield linker
+        finally:
+            linker.kb.close()
+
+    # Indexes and examples
+
+    def _indexes(self) -> StageFigures:
+        from entlink.kb.company_writer import ensure_company
+
+        self._progress("making the index of words", 0, 0)
+        with self._linker(self.state.config) as linker:
+            count = len(linker.kb)
+            linker.retrieve([Question(Document("any", "a word"), [Mention(Span(2, 6), "word")])])
+        ensure_company(self.kb, progress=self._progress)
+        note = self._index_vectors() if count <= FLAT else f"{count:,} entities: vectors are made on demand"
+        return StageFigures("indexes", note=note)
+
+    def _index_vectors(self) -> str:
+        from entlink.encoders.dual import load_dual
+        from entlink.kb.vector_writer import build_vectors
+
+        wanted = [stage for stage in self.state.config.retriever if stage.get("name") == "dense"]
+        for stage in wanted:
+            settings = {name: stage[name] for name in ("description", "context") if name in stage}
+            try:
+                build_vectors(self.kb, load_dual(stage.get("encoder", "minilm"), **settings), self._progress)
+            except (MissingModelError, MissingExtraError, InputError) as problem:
+                return f"without vectors: {problem}"
+        return ""
+
+    def _examples(self) -> StageFigures:
+        wanted = Wanted().scaled(min(_MOST_SCALE, self.options.minutes / _USUAL_MINUTES))
+        with self._linker(self.state.config) as linker:
+            if linker.kb.has_hyperlinks:
+                cases = link_pairs(linker, wanted.links, wanted.entities, self.options.seed, self._progress)
+            else:
+                cases = self_pairs(linker, wanted, self.options.seed, self._progress)
+        if len(cases) < FEWEST_EXAMPLES:
+            raise InputError(
+                f"{self.kb}: its texts and links give {len(cases)} examples only, and {FEWEST_EXAMPLES} are needed. "
+                "Build it with longer descriptions (--descriptions full), or link with zero-shot"
+            )
+        write_cases(self.folder.cases, cases)
+        kinds = dict(Counter(one.kind for one in cases))
+        self.state.examples, self.state.held_back = kinds, len(self._parts.held_back)
+        told = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
+        sizes = {part: len(getattr(self._parts, part)) for part in Parts._fields}
+        return StageFigures("examples", note=told, figures=sizes)
+
+    # Weights
+
+    def _start(self) -> StageFigures:
+        config = with_weights(self.state.config, {"company": 0.0})
+        with self._linker(config) as linker:
+            found = accuracy(linker, self._parts.held_back, self._progress)
+        return StageFigures("start", after=found, note=self.options.config)
+
+    def _evidence(self) -> StageFigures:
+        return self._tried("evidence", self.state.config, at_least=0.0)
+
+    def _tried(self, name: str, config: LinkerConfig, *, at_least: float, note: str = "") -> StageFigures:
+        """The configuration with weights fitted; it is that of the linker from now on if it is so much better."""
+        before = self.accuracy
+        with self._linker(config) as linker:
+            fit = fitted(linker, self._parts.tune, self._parts.held_back, self._progress)
+        kept = fit.accuracy - before >= at_least
+        if kept:
+            self.state.config = with_ranker(config, weights=fit.weights, bias=fit.bias)
+        return StageFigures(name, before, fit.accuracy, kept, note=note, figures={"weights": fit.weights})
+
+    # Models
+
+    def _bi_encoder(self) -> StageFigures:
+        config = self.state.config
+        stage = {"name": "dense", "encoder": f"./{BI_ENCODER}", "search": "never", "demand": _DEMAND}
+        config = msgspec.structs.replace(config, retriever=[*config.retriever, stage])
+        own = retriever_names(config.retriever)[-1]
+        return self._model(BI_ENCODER, with_weights(config, {own: 0.0} if own != "dense" else {}))
+
+    def _cross_encoder(self) -> StageFigures:
+        config = with_weights(self.state.config, {"cross": 1.0})
+        return self._model(CROSS_ENCODER, with_ranker(config, cross=f"./{CROSS_ENCODER}", top=_TOP))
+
+    def _model(self, name: str, config: LinkerConfig) -> StageFigures:
+        """A model trained, and kept if the linker is better with it; what hinders it is noted, and others go on."""
+        folder = self.folder.linker / name
+        try:
+            told = self._trained(name, folder)
+            found = self._tried(name, config, at_least=1e-9, note=told)
+        except (InputError, MissingExtraError, MissingModelError) as problem:
+            found = StageFigures(name, kept=False, note=f"left out: {problem}")
+        if not found.kept:
+            shutil.rmtree(folder, ignore_errors=True)
+        return found
+
+    def _trained(self, name: str, folder: Path) -> str:
+        """A model, unless it is there from an interrupted run; in a few words, how it was trained."""
+        if not self.options.train:
+            raise InputError("no models were to be trained")
+        from entlink.encoders.extras import require_train
+
+        require_train("training a model")
+        from entlink.encoders.model_card import CARD
+        from entlink.kb.knowledge_base import KnowledgeBase
+        from entlink.learning.train import CHECKPOINT, train
+        from entlink.learning.train_config import read_train_config
+
+        if (folder / CARD).is_file() and not (folder / CHECKPOINT).exists():
+            return ""
+        seconds = self._seconds_for(name)
+        settings = {**_SETTINGS, "training.seed": str(self.options.seed), **self.options.settings}
+        config = read_train_config(name, settings)
+        random = Random(self.options.seed)
+        examples, aside = (
+            [one.example(_NEGATIVES[name], random) for one in self._in_order(part)]
+            for part in (self._parts.train, self._parts.tune)
+        )
+
+        def told(stage: str, done: float, total: float) -> None:
+            self._progress(f"{name}: {stage}", done, total)
+
+        with KnowledgeBase.open(self.kb) as kb:
+            report = train(config, kb, examples, aside, folder, progress=told, name=name, minutes=seconds / 60)
+        return f"{report.steps:,} steps on {report.examples:,} examples"
+
+    def _in_order(self, cases: Sequence[Case]) -> Iterator[Case]:
+        """With their candidates in the order of the weights so far, so that wrong ones are those that mislead."""
+        weights = self.state.config.ranker.get("weights", {})
+        for one in cases:
+            order = sorted(
+                one.candidates,
+                key=lambda found: -sum(weight * found.evidence.get(name, 0.0) for name, weight in weights.items()),
+            )
+            yield one._replace(candidates=order if weights else one.candidates)
+
+    def _seconds_for(self, name: str) -> float:
+        """The share of a model in the minutes, or what is left of them."""
+        total = self.options.minutes * 60
+        left = total * (1 - _FOR_THE_REST) - self._spent_before - (monotonic() - self._began)
+        seconds = min(total * _SHARES[name], left)
+        if seconds < _SHORTEST_TRAINING:
+            raise InputError(f"of {self.options.minutes:g} minutes none was left. Give more --minutes")
+        return seconds
+
+    # NIL
+
+    def _nil(self) -> StageFigures:
+        from entlink.tuning.calibration import CalibrationOptions, calibrate
+
+        options = CalibrationOptions(mentions=_CALIBRATED_ON, seed=self.options.seed)
+        try:
+            with self._linker(self.state.config) as linker:
+                config, found = calibrate(linker, self.state.config, options, self._progress)
+        except InputError as problem:
+            return StageFigures("NIL", kept=False, note=f"left out: {problem}")
+        kept = (found.after.accuracy, -found.after.ece) > (found.before.accuracy, -found.before.ece)
+        if kept:
+            self.state.config = config
+        told = (
+            f"right decisions {found.before.accuracy:.3f} to {found.after.accuracy:.3f}, calibration error "
+            f"{found.before.ece:.3f} to {found.after.ece:.3f}{'' if kept else ': left out'}"
+        )
+        return StageFigures("NIL", kept=kept, note=told, figures=msgspec.to_builtins(found))

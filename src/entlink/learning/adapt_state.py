@@ -1,0 +1,136 @@
+"""How far adapting a linker has come: a folder that whoever calls again goes on from."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from entlink.config import LINKER_FILE, LinkerConfig, with_paths_from
+from entlink.errors import DamagedError, ExistsError, InputError
+from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.kb.writing import write_whole
+from entlink.learning.adapt_report import StageFigures
+from entlink.saving import read_card
+
+STATE_FILE, CASES_FILE, LINKER_FOLDER = "state.json", "examples.jsonl", "linker"
+ADAPTING = ".adapting"
+STEP = "adapt"  # in the card of a linker: what made it
+
+
+class AdaptOptions(msgspec.Struct, frozen=True):
+    """How long to adapt for, what to start from, and whether to train models.
+
+    `output` is the folder of the linker; empty, it is beside the knowledge base. `settings` such as
+    {"model.base": "…"} are laid over the configurations of both models.
+    """
+
+    minutes: float = 60.0
+    output: str = ""
+    config: str = "zero-shot"
+    seed: int = 0
+    train: bool = True
+    settings: dict[str, str] = {}
+
+
+class AdaptState(msgspec.Struct):
+    """`state.json`: what is being adapted and how, the stages that are done, and the linker so far."""
+
+    facts: dict[str, Any]
+    config: LinkerConfig
+    seconds: float = 0.0
+    stages: list[StageFigures] = []
+    examples: dict[str, int] = {}
+    held_back: int = 0
+
+
+class AdaptFolder:
+    """The folder of an adapting under way; the linker that it makes is the folder `linker` in it."""
+
+    def __init__(self, output: Path) -> None:
+        self.output = output
+        self.path = output.with_name(output.name + ADAPTING)
+        self.linker = self.path / LINKER_FOLDER
+        self.cases = self.path / CASES_FILE
+
+    def read(self) -> AdaptState | None:
+        """What was begun, if anything was."""
+        path = self.path / STATE_FILE
+        try:
+            return msgspec.json.decode(path.read_bytes(), type=AdaptState)
+        except FileNotFoundError:
+            return None
+        except (OSError, msgspec.MsgspecError) as problem:
+            raise DamagedError(f"{path}: cannot be read ({problem}). Begin anew with --restart") from problem
+
+    def write(self, state: AdaptState) -> None:
+        self.path.mkdir(parents=True, exist_ok=True)
+        write_whole(self.path / STATE_FILE, msgspec.json.format(msgspec.json.encode(state)))
+
+    def resolved(self, config: LinkerConfig) -> LinkerConfig:
+        """The configuration with the models that are under way."""
+        return with_paths_from(config, self.linker)
+
+    def clear(self, lock: str) -> None:
+        """Nothing is in it any more but its lock."""
+        for path in self.path.iterdir():
+            if path.is_dir():
+                shutil.rmtree(path)
+            elif path.name != lock:
+                path.unlink()
+
+    def forget(self) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def put_in_place(self) -> None:
+        """The finished linker where it belongs; one that was there goes only now."""
+        before = self.path / "before"
+        if self.output.exists():
+            self.output.replace(before)
+        self.linker.replace(self.output)
+        self.forget()
+
+    def check_output(self, *, restart: bool) -> None:
+        """A linker that was made in another way is somebody's work."""
+        if self.output.exists() and not self.output.is_dir():
+            raise InputError(f"{self.output}: this is a file. Give a folder for the linker with -o")
+        if restart or not (self.output / LINKER_FILE).exists():
+            return
+        if not any(STEP in step for step in read_card(self.output).steps):
+            raise ExistsError(
+                f"{self.output}: a linker is there that was not made by adapting. Give another folder with -o, or "
+                "--restart to replace it"
+            )
+
+
+def facts_of(kb: KnowledgeBase, options: AdaptOptions) -> dict[str, Any]:
+    """What must stay the same for an adapting to go on."""
+    built = hashlib.sha256(msgspec.json.encode(kb.manifest())).hexdigest()[:16]
+    return {
+        "knowledge base": {
+            "name": kb.folder.name,
+            "entities": len(kb),
+            "index": kb.index_folder.name,
+            "edits": kb.pending_edits,
+            "built": built,
+        },
+        "options": {name: value for name, value in msgspec.to_builtins(options).items() if name != "output"},
+    }
+
+
+def check_same(folder: AdaptFolder, state: AdaptState, facts: dict[str, Any]) -> None:
+    """An error if something else was begun in the folder."""
+    changes = [
+        f"{name} was {then.get(name)!r} and is {value!r}"
+        for part, values in facts.items()
+        for name, value in values.items()
+        if (then := state.facts.get(part, {})).get(name) != value
+    ]
+    if changes:
+        raise InputError(
+            f"{folder.path}: adapting was begun otherwise: {'; '.join(changes)}. Go on as it was begun, or give "
+            "--restart to begin anew"
+        )

@@ -1,0 +1,108 @@
+"""The weights of a ranker fitted to cases, and how often the right candidate comes first with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from entlink.config import LinkerConfig
+from entlink.documents import Candidate
+from entlink.errors import ConfigError
+from entlink.interfaces import Rescorer
+from entlink.ranking.combination import CombinationRanker
+from entlink.tuning.tables import EvidenceTable, evidence_table, recall_at
+from entlink.tuning.weights import fit_weights
+
+if TYPE_CHECKING:
+    from entlink.learning.self_cases import Case
+    from entlink.linker import Linker
+
+Progress = Callable[[str, float, float], None]
+_BATCH = 64
+_PULL = 20.0  # over the number of mentions: texts to come are not quite like those of the knowledge base
+
+
+class Fit(NamedTuple):
+    """Weights and a bias, and the accuracy with them on what is held back."""
+
+    weights: dict[str, float]
+    bias: float
+    accuracy: float
+
+
+def ranker_of(linker: Linker) -> CombinationRanker:
+    """The ranker whose weights are fitted."""
+    if not isinstance(linker.ranker, CombinationRanker) or linker.pooling is None:
+        raise ConfigError(
+            'only a linker with a [fusion] and the ranker "combination" can be adapted: the one called zero-shot has '
+            "both"
+        )
+    return linker.ranker
+
+
+def evidence(linker: Linker, cases: Sequence[Case], progress: Progress) -> list[Sequence[Candidate]]:
+    """The candidates of cases with all the evidence that the linker has for them, in its order."""
+    assert linker.pooling is not None
+    lists: list[Sequence[Candidate]] = []
+    for start in range(0, len(cases), _BATCH):
+        progress("weighing evidence", start, len(cases))
+        shortlists = [one.shortlist for one in cases[start : start + _BATCH]]
+        for name, retriever in linker.pooling.retrievers.items():
+            unknown = any(name not in one.evidence for found in shortlists for one in found.candidates)
+            if name != "alias" and unknown and isinstance(retriever, Rescorer):
+                told = zip(shortlists, retriever.rescore(shortlists), strict=True)
+                shortlists = [one._replace(candidates=_with(name, one.candidates, scores)) for one, scores in told]
+        lists += linker.ranker.rank(shortlists)
+    return lists
+
+
+def _with(name: str, candidates: Sequence[Candidate], scores: Sequence[float]) -> list[Candidate]:
+    return [
+        one if name in one.evidence else Candidate(one.entity, one.score, {**one.evidence, name: score}, one.title)
+        for one, score in zip(candidates, scores, strict=True)
+    ]
+
+
+def accuracy(linker: Linker, cases: Sequence[Case], progress: Progress) -> float:
+    """The share of cases whose entity comes first, by the linker as it is."""
+    table = _table(linker, cases, progress)
+    return recall_at(table.ranks(list(ranker_of(linker).weights.values())), 1)
+
+
+def fitted(linker: Linker, tune: Sequence[Case], held_back: Sequence[Case], progress: Progress) -> Fit:
+    """Weights fitted to some cases, from those of the ranker on, and what they do on others."""
+    ranker = ranker_of(linker)
+    start = list(ranker.weights.values())
+    table = _table(linker, tune, progress)
+    found = [round(weight, 4) for weight in fit_weights(table, start, pull=_PULL / len(tune))]
+    other = _table(linker, held_back, progress)
+    weights = dict(zip(ranker.weights, found, strict=True))
+    bias = round(ranker.bias + _shift(table, start, found), 4)
+    return Fit(weights, bias, recall_at(other.ranks(found), 1))
+
+
+def _table(linker: Linker, cases: Sequence[Case], progress: Progress) -> EvidenceTable:
+    right = [frozenset((one.entity,)) for one in cases]
+    return evidence_table(evidence(linker, cases, progress), right, list(ranker_of(linker).weights))
+
+
+def _shift(table: EvidenceTable, before: Sequence[float], after: Sequence[float]) -> float:
+    """How much larger the sums of right candidates are than they were: the bias follows them."""
+    import numpy
+
+    right = table.right & table.present
+    if not right.any():
+        return 0.0
+    return float(numpy.median(table.scores(after)[right]) - numpy.median(table.scores(before)[right]))
+
+
+def with_ranker(config: LinkerConfig, **settings: object) -> LinkerConfig:
+    """The configuration with other settings of its ranker."""
+    return msgspec.structs.replace(config, ranker={**config.ranker, **settings})
+
+
+def with_weights(config: LinkerConfig, weights: Mapping[str, float]) -> LinkerConfig:
+    """The configuration with some more weights of its ranker."""
+    return with_ranker(config, weights={**config.ranker.get("weights", {}), **weights})

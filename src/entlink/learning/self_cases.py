@@ -19,7 +19,7 @@ _FIRST_NEGATIVES, _NEGATIVES_AMONG = 2, 10
 
 
 class Case(NamedTuple):
-    """A mention of the knowledge base itself, what it means, and its ranked candidates; `kind` is how it was found."""
+    """A mention of the knowledge base itself, its meaning and its ranked candidates; `kind` is how it was found."""
 
     kind: str
     source: str

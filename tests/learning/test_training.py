@@ -107,6 +107,15 @@ def test_a_resumed_training_takes_up_where_it_was(stage, base, tmp_path):
     assert (steps, report.steps) == ([5, 6, 7, 8], 8)
 
 
+def test_slow_steps_are_saved_by_the_clock(stage, base, tmp_path, monkeypatch):
+    monkeypatch.setattr("entlink.learning.loop._MOST_LOST", 0.0)
+    for every, kept in ((200, True), (0, False)):
+        with pytest.raises(Killed):
+            config = make_config(base, checkpoint_every=every)
+            train(config, stage, make_examples(64), [], tmp_path / str(every), progress=killing(5))
+        assert (tmp_path / str(every) / "checkpoint").exists() is kept
+
+
 def test_the_seed_is_all_that_chance_depends_on(stage, base, tmp_path):
     examples = make_examples(32)
     for name, seed in (("one", 1), ("again", 1), ("two", 2)):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from entlink.learning.train_config import TrainingConfig
 
 _SEEDS_APART = 1_000_003
+_MOST_LOST = 300.0  # seconds of work that a kill may cost, however long a step takes
 _PLAIN = ("bias", "LayerNorm.weight")  # what weights decay is not for
 
 
@@ -52,6 +53,7 @@ class Loop:
         self._budget = minutes * 60 if minutes is not None else None
         self._began = monotonic() - spent
         self._look_seconds = 0.0
+        self._saved = monotonic()
         self._order: tuple[int, Any] = (-1, None)
 
     def run(self, *, look_first: bool) -> State:
@@ -128,7 +130,7 @@ class Loop:
         if step < self.total and step % (config.evaluate_every or self._per_epoch) == 0:
             self._look()
             self._save()
-        elif config.checkpoint_every and step % config.checkpoint_every == 0:
+        elif config.checkpoint_every and (step % config.checkpoint_every == 0 or self._much_is_unsaved()):
             self._save()
 
     def _look(self) -> None:
@@ -152,6 +154,10 @@ class Loop:
         self._state.seconds = self._elapsed()
         network, optimizer = self._learner.network.state_dict(), self._optimizer.state_dict()
         self._checkpoints.save(Checkpoint(self._state, network, optimizer, self._best))
+        self._saved = monotonic()
+
+    def _much_is_unsaved(self) -> bool:
+        return monotonic() - self._saved >= _MOST_LOST
 
     def _enough(self) -> bool:
         return 0 < self._config.patience <= self._state.waited

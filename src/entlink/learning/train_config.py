@@ -57,9 +57,9 @@ class TrainingConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     the share `warmup` of the steps and falls to 0 over the rest; `decay` is that of the weights, `clip` the longest
     gradient. Every `evaluate_every` steps (0: at the end of an epoch) at most `held_out` held-out mentions are looked
     at, and after `patience` times without a better figure (0: never) training ends. `negatives` are mined for a
-    mention, of which each is kept with `keep_rate` whenever the mention comes up. A checkpoint is written every
-    `checkpoint_every` steps and with each look. `precision` bf16 is for processors that know it; `export` is that of
-    the model written.
+    mention, of which each is kept with `keep_rate` whenever the mention comes up. A checkpoint is written with
+    each look, every `checkpoint_every` steps and every five minutes (0: with looks only). `precision` bf16 is for
+    processors that know it; `export` is that of the model written.
     """
 
     epochs: AtLeastOne = 1

@@ -35,7 +35,7 @@ def run(block: Block, name: str, names: dict[str, object]) -> None:
     assert not told, "".join(told)
 
 
-@pytest.mark.parametrize("name", ["data-model", "names", "linking", "evaluation"])
+@pytest.mark.parametrize("name", ["data-model", "knowledge-base", "names", "linking", "evaluation"])
 def test_the_python_of_a_page_runs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "__page__"}

@@ -1,0 +1,215 @@
+"""Adapting a linker: it learns from the knowledge base alone, can be killed at any time, and says what is wrong."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+import tiny_world
+from tiny_training import make_base
+
+import entlink
+from entlink.config import linker_beside, read_config
+from entlink.errors import ExistsError, InputError, MissingExtraError
+from entlink.kb.edits import remove
+from entlink.learning.adapt import AdaptOptions, adapt
+from entlink.learning.adapt_report import table
+from entlink.saving import read_card
+from knowledge_bases import make_kb
+
+LEXICAL = """
+[[retriever]]
+name = "alias"
+[[retriever]]
+name = "edit-distance"
+[[retriever]]
+name = "bm25"
+[fusion]
+name = "weights"
+keep = 20
+weights = { alias = 0.5, "edit-distance" = 0.25, bm25 = 0.25 }
+[ranker]
+name = "combination"
+weights = { coherence = 0.0 }
+"""
+STAGES = ["indexes", "examples", "start", "evidence", "bi-encoder", "cross-encoder", "NIL"]
+
+
+class Killed(Exception):
+    pass
+
+
+@pytest.fixture(scope="session")
+def plain(tmp_path_factory):
+    return make_kb(tmp_path_factory.mktemp("plain"), tiny_world.rows(), "plain", descriptions="full")
+
+
+@pytest.fixture
+def world(plain, tmp_path):
+    return shutil.copytree(plain, tmp_path / "world.kb")
+
+
+@pytest.fixture
+def options(tmp_path, base):
+    start = tmp_path / "start.toml"
+    start.write_text(LEXICAL, encoding="utf8")
+    settings = {
+        "model.base": str(base),
+        "model.mention_tokens": "24",
+        "model.entity_tokens": "16",
+        "training.epochs": "1",
+        "training.batch": "16",
+        "training.accumulate": "1",
+        "training.precision": "fp32",
+        "training.steps": "4",
+        "training.checkpoint_every": "1",
+        "training.held_out": "20",
+    }
+    return AdaptOptions(minutes=5, config=str(start), settings=settings)
+
+
+def quiet(stage, done, total):
+    pass
+
+
+def killing(stage_begins, times):
+    """Raises at the so-manieth report of a stage."""
+    seen = [0]
+
+    def progress(stage, done, total):
+        if stage.startswith(stage_begins):
+            seen[0] += 1
+            if seen[0] == times:
+                raise Killed
+
+    return progress
+
+
+def test_a_linker_learns_its_knowledge_base(world, options):
+    report = adapt(world, options, quiet, command="entlink adapt world.kb")
+    assert [one.name for one in report.stages] == STAGES
+    assert 0 < report.before <= report.after <= 1
+    assert report.held_back > 0
+    folder = linker_beside(world)
+    assert not folder.with_name(folder.name + ".adapting").exists()
+    step = read_card(folder).steps[0]
+    assert step["command"] == "entlink adapt world.kb"
+    assert step["adapt"]["after"] == report.after
+    linked = entlink.load(world).link("They sailed along River Arno to Alder Bay.")
+    assert {"river-arno", "alder-bay"} <= {link.entity for link in linked.links}
+    rows, told = table(report)
+    assert len(rows) == len(STAGES) + 1
+    assert "held back" in told
+
+
+def test_a_killed_run_goes_on_where_it_was(world, options, tmp_path):
+    whole = adapt(world, options, quiet)
+    again = shutil.copytree(linker_beside(world), tmp_path / "whole.linker")
+    shutil.rmtree(linker_beside(world))
+    for stage, times in (("finding examples", 40), ("bi-encoder: training", 2), ("cross-encoder: training", 3)):
+        with pytest.raises(Killed):
+            adapt(world, options, killing(stage, times))
+    assert not linker_beside(world).exists()
+    report = adapt(world, options, quiet)
+    assert [one.name for one in report.stages] == STAGES
+    assert [one.after for one in report.stages] == [one.after for one in whole.stages]
+    assert [one.kept for one in report.stages] == [one.kept for one in whole.stages]
+    made = read_config(linker_beside(world)), read_config(again)
+    assert made[0].ranker["weights"] == pytest.approx(made[1].ranker["weights"])
+    assert made[0].nil == made[1].nil
+
+
+def test_what_was_begun_otherwise_is_told(world, options):
+    with pytest.raises(Killed):
+        adapt(world, options, killing("weighing evidence", 1))
+    other = AdaptOptions(minutes=6, config=options.config, settings=options.settings)
+    with pytest.raises(InputError, match=r"minutes was 5.* and is 6.*--restart"):
+        adapt(world, other, quiet)
+    with pytest.raises(Killed):
+        adapt(world, other, killing("reading texts", 1), restart=True)
+    remove(world, ["alder-bay"])
+    with pytest.raises(InputError, match="entities was 60 and is 59"):
+        adapt(world, other, quiet)
+
+
+def test_nothing_to_learn_from_changes_nothing(tmp_path, options):
+    rows = [tiny_world.article(f"e{number}", f"Name {number}", "Short.") for number in range(60)]
+    kb = make_kb(tmp_path, rows, "bare")
+    before = sorted(path for path in tmp_path.rglob("*"))
+    with pytest.raises(InputError, match="no text to learn from"):
+        adapt(kb, options, quiet)
+    assert sorted(path for path in tmp_path.rglob("*")) == before
+
+
+def test_texts_that_give_no_examples_leave_no_trace(tmp_path, options):
+    text = "Here is a text that is long enough to be read, and yet it speaks of nobody at all in it."
+    kb = make_kb(tmp_path, [tiny_world.article(f"e{n}", f"Xq{n}z", text) for n in range(60)], "mute")
+    with pytest.raises(InputError, match="examples only, and 100 are needed"):
+        adapt(kb, options, quiet)
+    assert not list(tmp_path.glob("*.adapting"))
+    assert not linker_beside(kb).exists()
+
+
+def test_ten_entities_are_too_few(tmp_path, options):
+    kb = make_kb(tmp_path, tiny_world.rows(count=10), "few")
+    with pytest.raises(InputError, match="10 entities are too few to learn from; 50 are needed"):
+        adapt(kb, options, quiet)
+    assert not list(tmp_path.glob("*.adapting"))
+
+
+def test_a_budget_too_small_is_told_first(world):
+    with pytest.raises(InputError, match=r"0.01 minutes are too few: the vectors of 60 entities.*Give --minutes"):
+        adapt(world, AdaptOptions(minutes=0.01), quiet)
+    assert not list(world.parent.glob("*.adapting"))
+
+
+def test_a_linker_made_otherwise_is_left_alone(world, options):
+    folder = linker_beside(world)
+    folder.mkdir()
+    (folder / "linker.toml").write_text(LEXICAL, encoding="utf8")
+    with pytest.raises(ExistsError, match="not made by adapting.*--restart"):
+        adapt(world, options, quiet)
+    quick = AdaptOptions(minutes=5, config=options.config, train=False)
+    adapt(world, quick, quiet, restart=True)
+    adapt(world, quick, quiet)  # its own is replaced
+    assert len(read_card(folder).steps) == 1
+
+
+@pytest.mark.parametrize("how", ["not wanted", "not installed"])
+def test_without_models_the_rest_still_adapts(world, options, monkeypatch, how):
+    if how == "not installed":
+
+        def missing(feature):
+            raise MissingExtraError(feature, "train")
+
+        monkeypatch.setattr("entlink.encoders.extras.require_train", missing)
+    chosen = AdaptOptions(minutes=5, config=options.config, train=how == "not installed", settings=options.settings)
+    report = adapt(world, chosen, quiet)
+    stages = {one.name: one for one in report.stages}
+    told = "entlink[train]" if how == "not installed" else "no models were to be trained"
+    for name in ("bi-encoder", "cross-encoder"):
+        assert not stages[name].kept
+        assert told in stages[name].note
+    assert stages["evidence"].kept
+    assert not (linker_beside(world) / "bi-encoder").exists()
+
+
+def test_a_training_that_goes_astray_is_left_out(world, options, tmp_path):
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    broken = make_base(tmp_path / "broken")
+    weights = load_file(broken / "model.safetensors")
+    name = next(name for name in weights if name.endswith("word_embeddings.weight"))
+    save_file({**weights, name: torch.full_like(weights[name], float("nan"))}, broken / "model.safetensors")
+    chosen = AdaptOptions(minutes=5, config=options.config, settings={**options.settings, "model.base": str(broken)})
+    report = adapt(world, chosen, quiet)
+    stages = {one.name: one for one in report.stages}
+    assert "astray" in stages["cross-encoder"].note
+    assert stages["NIL"].figures
+
+
+def test_links_are_examples_where_they_are_kept(tmp_path, options):
+    kb = make_kb(tmp_path, tiny_world.rows(linked=True), "linked", descriptions="full")
+    report = adapt(kb, AdaptOptions(minutes=5, config=options.config, train=False), quiet)
+    assert set(report.examples) == {"link"}

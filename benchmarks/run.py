@@ -13,6 +13,7 @@ import platform
 import sys
 from pathlib import Path
 
+import company
 import dumps
 import encoding
 import retrieval
@@ -123,6 +124,8 @@ def main() -> None:
     results["encoding"] = encoding.measure()
     print("\nSearch by words")
     results["words"] = words.measure()
+    print("\nCompany")
+    results["company"] = company.measure()
     print("\nFused retrieval")
     results["retrieval"] = retrieval.measure()
     print("\nReading a wiki's dump")

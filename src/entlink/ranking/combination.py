@@ -29,7 +29,7 @@ DEFAULT_WEIGHTS: Mapping[str, float] = {
     "spelling": 1.5,
     "initials": 3.0,
     "popularity": 0.25,
-    "company": 0.8,
+    "company": 0.2,
     "coherence": 3.0,
 }
 _BIAS = 11.0

@@ -47,7 +47,7 @@ def _configure_build(parser: Parser) -> None:
         "--descriptions",
         choices=("opening", "full"),
         default="opening",
-        help="describe an entity by how its page begins (default), or by the page's whole text, to search its words",
+        help="describe an entity by how its page begins (default), or by its whole text, and keep its links",
     )
     parser.add_argument("--limit", metavar="N", type=values.whole, help="take the first N pages or records only")
     options.machine(parser)

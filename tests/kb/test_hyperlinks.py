@@ -109,6 +109,17 @@ def test_targets_of_a_wiki_are_found_through_redirects(tmp_path, opened, ids):
     assert links(kb, kb.require("Mercury").id) == [("suns", kb.require("Sun").id)]
 
 
+def test_each_wiki_links_to_its_own_pages(tmp_path, opened):
+    english = write_dump(tmp_path / "en.xml", [WikiPage("Gift", "A [[Gift|gift]].")], name="enwiki")
+    german = write_dump(tmp_path / "de.xml", [WikiPage("Gift", "Ein [[Gift]].")], name="dewiki", language="de")
+    build([english, german], tmp_path / "w.kb", BuildOptions(processes=1, descriptions="full"))
+    kb = opened(tmp_path / "w.kb")
+    assert {entity.id: links(kb, entity.id) for entity in kb} == {
+        "Gift": [("gift", "Gift")],
+        "Gift#dewiki": [("Gift", "Gift#dewiki")],
+    }
+
+
 def test_versions_have_their_own(tmp_path, opened):
     kb = make_kb(
         tmp_path,

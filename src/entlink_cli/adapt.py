@@ -75,6 +75,9 @@ COMMANDS = {
         "weights are fitted, a bi-encoder and a cross-encoder are trained, and NIL is calibrated; each is kept only "
         "if it helps on examples held back. The linker is saved beside the knowledge base, where `entlink link` "
         "finds it. Interrupted, the same command goes on. Training needs pip install 'entlink[train]'.",
-        ("entlink adapt wiki.kb --minutes 60", "entlink adapt wiki.kb --no-train -o adapted.linker"),
+        (
+            "entlink adapt wiki.kb --no-train --minutes 5 -o adapted.linker",
+            "entlink link wiki.kb samples/conversations.jsonl --config adapted.linker -o adapted.jsonl",
+        ),
     ),
 }

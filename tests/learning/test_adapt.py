@@ -32,10 +32,10 @@ weights = { alias = 0.5, "edit-distance" = 0.25, bm25 = 0.25 }
 name = "combination"
 weights = { coherence = 0.0 }
 """
-STAGES = ["indexes", "examples", "start", "evidence", "bi-encoder", "cross-encoder", "NIL"]
+STAGES = ["indexes", "examples", "start", "evidence", "bi-encoder", "cross-encoder", "NIL", "detector"]
 
 
-class Killed(Exception):
+class Killed(Exception):  # noqa: N818 - it is no error
     pass
 
 
@@ -65,7 +65,7 @@ def options(tmp_path, base):
         "training.checkpoint_every": "1",
         "training.held_out": "20",
     }
-    return AdaptOptions(minutes=5, config=str(start), settings=settings)
+    return AdaptOptions(minutes=60, config=str(start), settings=settings)
 
 
 def quiet(stage, done, total):
@@ -122,8 +122,8 @@ def test_a_killed_run_goes_on_where_it_was(world, options, tmp_path):
 def test_what_was_begun_otherwise_is_told(world, options):
     with pytest.raises(Killed):
         adapt(world, options, killing("weighing evidence", 1))
-    other = AdaptOptions(minutes=6, config=options.config, settings=options.settings)
-    with pytest.raises(InputError, match=r"minutes was 5.* and is 6.*--restart"):
+    other = AdaptOptions(minutes=70, config=options.config, settings=options.settings)
+    with pytest.raises(InputError, match=r"minutes was 60.* and is 70.*--restart"):
         adapt(world, other, quiet)
     with pytest.raises(Killed):
         adapt(world, other, killing("reading texts", 1), restart=True)
@@ -167,9 +167,9 @@ def test_a_linker_made_otherwise_is_left_alone(world, options):
     folder = linker_beside(world)
     folder.mkdir()
     (folder / "linker.toml").write_text(LEXICAL, encoding="utf8")
-    with pytest.raises(ExistsError, match="not made by adapting.*--restart"):
+    with pytest.raises(ExistsError, match=r"not made by adapting.*--restart"):
         adapt(world, options, quiet)
-    quick = AdaptOptions(minutes=5, config=options.config, train=False)
+    quick = AdaptOptions(minutes=60, config=options.config, train=False)
     adapt(world, quick, quiet, restart=True)
     adapt(world, quick, quiet)  # its own is replaced
     assert len(read_card(folder).steps) == 1
@@ -183,7 +183,7 @@ def test_without_models_the_rest_still_adapts(world, options, monkeypatch, how):
             raise MissingExtraError(feature, "train")
 
         monkeypatch.setattr("entlink.encoders.extras.require_train", missing)
-    chosen = AdaptOptions(minutes=5, config=options.config, train=how == "not installed", settings=options.settings)
+    chosen = AdaptOptions(minutes=60, config=options.config, train=how == "not installed", settings=options.settings)
     report = adapt(world, chosen, quiet)
     stages = {one.name: one for one in report.stages}
     told = "entlink[train]" if how == "not installed" else "no models were to be trained"
@@ -202,7 +202,7 @@ def test_a_training_that_goes_astray_is_left_out(world, options, tmp_path):
     weights = load_file(broken / "model.safetensors")
     name = next(name for name in weights if name.endswith("word_embeddings.weight"))
     save_file({**weights, name: torch.full_like(weights[name], float("nan"))}, broken / "model.safetensors")
-    chosen = AdaptOptions(minutes=5, config=options.config, settings={**options.settings, "model.base": str(broken)})
+    chosen = AdaptOptions(minutes=60, config=options.config, settings={**options.settings, "model.base": str(broken)})
     report = adapt(world, chosen, quiet)
     stages = {one.name: one for one in report.stages}
     assert "astray" in stages["cross-encoder"].note
@@ -211,5 +211,8 @@ def test_a_training_that_goes_astray_is_left_out(world, options, tmp_path):
 
 def test_links_are_examples_where_they_are_kept(tmp_path, options):
     kb = make_kb(tmp_path, tiny_world.rows(linked=True), "linked", descriptions="full")
-    report = adapt(kb, AdaptOptions(minutes=5, config=options.config, train=False), quiet)
+    report = adapt(kb, AdaptOptions(minutes=60, config=options.config, train=False), quiet)
     assert set(report.examples) == {"link"}
+    detector = report.stages[-1]
+    assert "F1 of linked names" in detector.note
+    assert 0 < detector.figures["before"] <= 1

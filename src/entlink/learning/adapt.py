@@ -13,7 +13,7 @@ from entlink.errors import InputError
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.writing import write_lock
 from entlink.learning.adapt_report import AdaptReport
-from entlink.learning.adapt_stages import FLAT, Stages
+from entlink.learning.adapt_stages import FLAT, NOT_WANTED, Stages
 from entlink.learning.adapt_state import STEP, AdaptFolder, AdaptOptions, AdaptState, check_same, facts_of
 from entlink.learning.self_texts import has_text
 from entlink.saving import save_linker
@@ -70,7 +70,7 @@ def adapt(
         save_linker(folder.linker, folder.resolved(state.config), step, path.name)
         folder.put_in_place()
     for one in report.stages:
-        if one.note.startswith("left out"):
+        if one.note.startswith("left out") and NOT_WANTED not in one.note:
             logging.getLogger(__name__).warning("%s: the stage %s was %s", path, one.name, one.note)
     return report
 

@@ -30,6 +30,7 @@ FEWEST_EXAMPLES = 100
 FLAT = 50_000  # entities: of more, vectors are made on demand
 BI_ENCODER, CROSS_ENCODER = "bi-encoder", "cross-encoder"
 _SHARES = {BI_ENCODER: 0.25, CROSS_ENCODER: 0.45}  # of the minutes
+_FOR_EXAMPLES = 0.2  # of the minutes, indexes included
 _FOR_THE_REST = 0.08  # of the minutes, that a training leaves
 _SHORTEST_TRAINING = 1.0  # seconds
 _NEGATIVES = {BI_ENCODER: 2, CROSS_ENCODER: 6}
@@ -37,6 +38,7 @@ _SETTINGS = {"training.epochs": "3", "training.checkpoint_every": "50", "trainin
 _MEASURED_A_MINUTE, _FEWEST_MEASURED, _MOST_MEASURED = 25, 200, 2_000
 _CALIBRATED_ON = 1_000
 _TOP, _DEMAND = 10, 20
+NOT_WANTED = "no models were to be trained"
 _USUAL_MINUTES = 60.0
 _MOST_SCALE = 2.0
 
@@ -62,6 +64,7 @@ class Stages:
             BI_ENCODER: self._bi_encoder,
             CROSS_ENCODER: self._cross_encoder,
             "NIL": self._nil,
+            "detector": self._detector,
         }
         done = {one.name for one in self.state.stages}
         for name, stage in stages.items():
@@ -72,8 +75,12 @@ class Stages:
                 found = stage()
                 self.state.stages.append(msgspec.structs.replace(found, seconds=round(monotonic() - began, 1)))
             finally:
-                self.state.seconds = self._spent_before + monotonic() - self._began
+                self.state.seconds = self._spent()
                 self.folder.write(self.state)
+
+    def _spent(self) -> float:
+        """Seconds, those of interrupted runs included."""
+        return self._spent_before + monotonic() - self._began
 
     @property
     def accuracy(self) -> float:
@@ -122,11 +129,13 @@ class Stages:
 
     def _examples(self) -> StageFigures:
         wanted = Wanted().scaled(min(_MOST_SCALE, self.options.minutes / _USUAL_MINUTES))
+        seed, progress = self.options.seed, self._progress
+        seconds = _FOR_EXAMPLES * self.options.minutes * 60 - self._spent()
         with self._linker(self.state.config) as linker:
             if linker.kb.has_hyperlinks:
-                cases = link_pairs(linker, wanted.links, wanted.entities, self.options.seed, self._progress)
+                cases = link_pairs(linker, wanted.links, wanted.entities, seed, progress, seconds=seconds)
             else:
-                cases = self_pairs(linker, wanted, self.options.seed, self._progress)
+                cases = self_pairs(linker, wanted, seed, progress, seconds=seconds)
         if len(cases) < FEWEST_EXAMPLES:
             raise InputError(
                 f"{self.kb}: its texts and links give {len(cases)} examples only, and {FEWEST_EXAMPLES} are needed. "
@@ -188,7 +197,7 @@ class Stages:
     def _trained(self, name: str, folder: Path) -> str:
         """A model, unless it is there from an interrupted run; in a few words, how it was trained."""
         if not self.options.train:
-            raise InputError("no models were to be trained")
+            raise InputError(NOT_WANTED)
         from entlink.encoders.extras import require_train
 
         require_train("training a model")
@@ -228,7 +237,7 @@ class Stages:
     def _seconds_for(self, name: str) -> float:
         """The share of a model in the minutes, or what is left of them."""
         total = self.options.minutes * 60
-        left = total * (1 - _FOR_THE_REST) - self._spent_before - (monotonic() - self._began)
+        left = total * (1 - _FOR_THE_REST) - self._spent()
         seconds = min(total * _SHARES[name], left)
         if seconds < _SHORTEST_TRAINING:
             raise InputError(f"of {self.options.minutes:g} minutes none was left. Give more --minutes")
@@ -253,3 +262,27 @@ class Stages:
             f"{found.before.ece:.3f} to {found.after.ece:.3f}{'' if kept else ': left out'}"
         )
         return StageFigures("NIL", kept=kept, note=told, figures=msgspec.to_builtins(found))
+
+    # The detector
+
+    def _detector(self) -> StageFigures:
+        from entlink.kb.knowledge_base import KnowledgeBase
+        from entlink.learning.adapt_detector import SETTING, chosen_threshold
+
+        detector = self.state.config.detector
+        if detector.get("name") != "dictionary":
+            return StageFigures("detector", kept=False, note="left alone: it is not the dictionary")
+        with KnowledgeBase.open(self.kb) as kb:
+            if not kb.has_hyperlinks:
+                return StageFigures("detector", kept=False, note="left alone: the knowledge base keeps no hyperlinks")
+            tune, held_back = ({one.source for one in part} for part in (self._parts.tune, self._parts.held_back))
+            found = chosen_threshold(kb, detector, tune, held_back, self._progress)
+        if found is None:
+            return StageFigures("detector", kept=False, note="left alone: too few pages have hyperlinks")
+        kept = found.after > found.before
+        if kept:
+            changed = {**detector, SETTING: found.threshold}
+            self.state.config = msgspec.structs.replace(self.state.config, detector=changed)
+        told = f"F1 of linked names {found.before:.3f} to {found.after:.3f} at {found.threshold:g}"
+        figures = found._asdict()
+        return StageFigures("detector", kept=kept, note=told + ("" if kept else ": left out"), figures=figures)

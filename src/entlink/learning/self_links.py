@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from random import Random
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from entlink.documents import Document, Entity, Mention, Span
@@ -25,10 +26,14 @@ _AROUND = 750  # characters on each side, within the paragraph
 _SHORTEST_PARAGRAPH = 40
 _READ_FOR_ONE = 2  # links read for each wanted, so that hard ones can be preferred
 _KEPT = 20
+_FEWEST = 400  # however long they take
 
 
-def link_pairs(linker: Linker, wanted: int, entities: int, seed: int, progress: Progress) -> list[Case]:
-    """Links as examples, at most so many, with the linker's candidates for them."""
+def link_pairs(
+    linker: Linker, wanted: int, entities: int, seed: int, progress: Progress, *, seconds: float | None = None
+) -> list[Case]:
+    """Links as examples, at most so many, with the linker's candidates for them; after `seconds`, fewer."""
+    began = monotonic()
     mentions = link_mentions(linker.kb, wanted, entities, seed, progress)
 
     def told(stage: str, done: float, total: float) -> None:
@@ -38,6 +43,8 @@ def link_pairs(linker: Linker, wanted: int, entities: int, seed: int, progress: 
     for one, shortlist in zip(mentions, ranked(linker, mentions, told), strict=True):
         entity, source = one.entity or "", one.source or ""
         cases.append(Case("link", source, one.document, one.mention, entity, shortlist.candidates[:_KEPT]))
+        if seconds is not None and monotonic() - began > seconds and len(cases) >= _FEWEST:
+            break
     return cases
 
 
@@ -59,6 +66,7 @@ def link_mentions(kb: KnowledgeBase, wanted: int, entities: int, seed: int, prog
     count = max(round(HARD * wanted), wanted - len(easy))
     chosen = random.sample(hard, min(len(hard), count))
     chosen += random.sample(easy, min(len(easy), wanted - len(chosen)))
+    random.shuffle(chosen)
     return chosen
 
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
+from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -31,6 +32,8 @@ _NEAR = 2.5  # of the ranker's sum: candidates so near the best one lead with it
 _ABOVE_BIAS = 2.0  # what the sum of a sure candidate has more than the bias
 _ASKED_FOR_ONE = 6  # proposals asked about for each example wanted, at most
 _AT_ONCE = 1_024
+_FEWEST_OF_KIND = 100
+_NAMES = 0.18  # of as many as all others are: 15 % of all
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -49,53 +52,63 @@ class Wanted(msgspec.Struct, frozen=True):
         return Wanted(**fields)
 
 
-def self_pairs(linker: Linker, wanted: Wanted, seed: int, progress: Progress) -> list[Case]:
-    """Examples from the knowledge base's own texts, with the linker's candidates for them."""
+def self_pairs(
+    linker: Linker, wanted: Wanted, seed: int, progress: Progress, *, seconds: float | None = None
+) -> list[Case]:
+    """Examples from the knowledge base's own texts, with the linker's candidates for them.
+
+    After `seconds` there are no more of a kind than are needed to measure with; each kind has its share of them.
+    """
+    began = monotonic()
     texts = read_texts(linker.kb, wanted.entities, seed, progress)
     if not texts.passages:
         return []
     together = counts_together(linker.kb)
     proposals = Proposals(linker.kb, texts, together, seed)
-    judges: list[tuple[str, Iterator[SelfMention], Callable[[SelfMention, Shortlist], str | None], int]] = [
-        ("short", proposals.short(), _among(_FIRST_OF_SHORT), wanted.short),
-        ("own", proposals.own(), _among(_FIRST_OF_OWN), wanted.own),
-        ("page", proposals.page(), _Page(linker, texts, together).judge, wanted.page),
-        ("name", proposals.name(), _among(_KEPT), wanted.name),
+    page = _Page(linker, texts, together)
+    kinds = [
+        _Kind("short", proposals.short(), _among(_FIRST_OF_SHORT), wanted.short, 0.2),
+        _Kind("own", proposals.own(), _among(_FIRST_OF_OWN), wanted.own, 0.55),
+        _Kind("page", proposals.page(), page.judge, wanted.page, 0.9),
+        _Kind("name", proposals.name(), _among(_KEPT), wanted.name, 1.0),
     ]
     cases: list[Case] = []
-    for kind, mentions, judge, most in judges:
-        found = _kept(linker, kind, mentions, judge, most, progress)
-        if kind == "name":  # so that the plain case is not unlearnt, and does not outweigh the others
-            found = islice(found, max(100, round(len(cases) * 0.18)))
-        cases += found
+    read = monotonic() - began
+    for kind in kinds:
+        if kind.name == "name":  # so that the plain case is not unlearnt, and does not outweigh the others
+            kind = kind._replace(most=min(kind.most, max(_FEWEST_OF_KIND, round(len(cases) * _NAMES))))
+        until = None if seconds is None else began + read + (seconds - read) * kind.until
+        cases += _kept(linker, kind, until, progress)
     return cases
 
 
-def _kept(
-    linker: Linker,
-    kind: str,
-    mentions: Iterator[SelfMention],
-    judge: Callable[[SelfMention, Shortlist], str | None],
-    most: int,
-    progress: Progress,
-) -> Iterator[Case]:
-    """The proposals whose meaning is sure, until there are enough."""
-    kept = asked = 0
-    while kept < most and asked < _ASKED_FOR_ONE * most:
-        some = list(islice(mentions, _AT_ONCE))
-        if not some:
-            return
+class _Kind(NamedTuple):
+    """A kind of examples: proposals, who tells what they mean, how many are wanted, and the share of time by then."""
+
+    name: str
+    mentions: Iterator[SelfMention]
+    judge: Callable[[SelfMention, Shortlist], str | None]
+    most: int
+    until: float
+
+
+def _kept(linker: Linker, kind: _Kind, until: float | None, progress: Progress) -> list[Case]:
+    """The proposals whose meaning is sure, until there are enough, or the time is up and there are some."""
+    cases: list[Case] = []
+    asked = 0
+    while asked < _ASKED_FOR_ONE * kind.most and (some := list(islice(kind.mentions, _AT_ONCE))):
         for mention, shortlist in zip(some, ranked(linker, some, lambda *_: None), strict=True):
             asked += 1
-            progress(f"finding examples ({kind})", kept, most)
-            entity = judge(mention, shortlist)
-            if entity is None:
-                continue
-            kept += 1
-            candidates = shortlist.candidates[:_KEPT]
-            yield Case(kind, mention.source or "", mention.document, mention.mention, entity, candidates)
-            if kept >= most:
-                return
+            progress(f"finding examples ({kind.name})", len(cases), kind.most)
+            entity = kind.judge(mention, shortlist)
+            if entity is not None:
+                candidates = shortlist.candidates[:_KEPT]
+                source = mention.source or ""
+                cases.append(Case(kind.name, source, mention.document, mention.mention, entity, candidates))
+            late = until is not None and monotonic() > until
+            if len(cases) >= (min(_FEWEST_OF_KIND, kind.most) if late else kind.most):
+                return cases
+    return cases
 
 
 def _among(first: int) -> Callable[[SelfMention, Shortlist], str | None]:

@@ -1,0 +1,173 @@
+"""Examples that a knowledge base gives of itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+
+import pytest
+import tiny_world
+
+from entlink.config import LinkerConfig
+from entlink.documents import Candidate, Document, Mention, Span
+from entlink.errors import DamagedError
+from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.learning.self_cases import Case, parted, read_cases, write_cases
+from entlink.learning.self_kinds import SHORT_OF_ENTITY, Proposals
+from entlink.learning.self_links import link_mentions
+from entlink.learning.self_pairs import Wanted, self_pairs
+from entlink.learning.self_texts import has_text, read_texts
+from entlink.linker import load
+from knowledge_bases import article, make_kb
+
+CONFIG = LinkerConfig(
+    retriever=[{"name": "alias"}, {"name": "edit-distance"}, {"name": "bm25"}],
+    fusion={"name": "weights", "keep": 20, "weights": {"alias": 0.5, "edit-distance": 0.25, "bm25": 0.25}},
+    ranker={"name": "combination", "weights": {"coherence": 0.0}},
+)
+
+
+def quiet(stage, done, total):
+    pass
+
+
+def alone(surface, entity):
+    return 0
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return make_kb(tmp_path_factory.mktemp("world"), tiny_world.rows(), "world", descriptions="full")
+
+
+@pytest.fixture
+def kb(folder):
+    with KnowledgeBase.open(folder) as kb:
+        yield kb
+
+
+@pytest.fixture
+def proposals(kb):
+    return Proposals(kb, read_texts(kb, 100, 0, quiet), alone, 0)
+
+
+def test_texts_are_read_with_their_names(kb):
+    texts = read_texts(kb, 100, 0, quiet)
+    assert len(texts.by_source) == 60
+    for passage in texts.passages:
+        assert [name.start for name in passage.names] == sorted(name.start for name in passage.names)
+        named = {passage.text[name.start : name.end]: name.bearers for name in passage.names}
+        assert all(key.lower().replace(" ", "-") in bearers for key, bearers in named.items())
+        for start, end in passage.words():
+            assert all(end <= name.start or start >= name.end for name in passage.names)
+    assert texts.share("the") > 0.9
+    assert len(read_texts(kb, 5, 0, quiet).by_source) == 5
+
+
+def test_a_longer_name_is_cut_where_it_stands(kb, proposals):
+    found = list(proposals.short())
+    assert found
+    for one in found:
+        title = kb.get(one.entity).title
+        assert one.mention.text in (*title.split(), title)
+        assert one.mention.text != title
+        assert title not in one.document.text[one.mention.span.start : one.mention.span.start + len(title)]
+        assert one.document.text[one.mention.span.start : one.mention.span.end] == one.mention.text
+        assert one.entity != one.source
+        assert one.gone == {one.source}
+    assert max(Counter(one.entity for one in found).values()) <= SHORT_OF_ENTITY
+
+
+def test_salient_words_of_an_entitys_own_text(proposals):
+    found = list(proposals.own())
+    assert {one.mention.text for one in found if one.source == "alder-bay"} == {"Bayish"}
+    assert all(one.entity == one.source and not one.gone for one in found)
+
+
+def test_words_that_the_page_explains(tmp_path):
+    text = "In Netherland the dikes are high. Many Netherlandish painters lived there, and Netherland was rich then."
+    rows = [article("nl", "Netherland", "A land."), article("art", "Painting", "An art of some sort.", text)]
+    with KnowledgeBase.open(make_kb(tmp_path, rows, "low", descriptions="full")) as kb:
+        texts = read_texts(kb, 10, 0, quiet)
+        (found,) = [one for one in Proposals(kb, texts, alone, 0).page() if one.mention.text[0].isupper()]
+    assert (found.mention.text, found.entity, found.source) == ("Netherlandish", None, "art")
+
+
+def test_names_with_several_bearers_where_the_text_tells_which(tmp_path):
+    rows = [
+        article("city", "Mercury City", "A city of the plain.", aliases=["Mercury", "Plainstown"]),
+        article("planet", "Mercury (planet)", "A planet near the sun."),
+        article(
+            "road", "Long Road", "The road goes to Plainstown, and whoever comes to Mercury has arrived there."
+        ),
+    ]
+    with KnowledgeBase.open(make_kb(tmp_path, rows, "named", descriptions="full")) as kb:
+        texts = read_texts(kb, 10, 0, quiet)
+        (found,) = [one for one in Proposals(kb, texts, alone, 0).name() if one.source == "road"]
+    assert (found.mention.text, found.entity) == ("Mercury", "city")
+
+
+def test_examples_come_with_candidates_and_the_same_for_a_seed(folder):
+    linker = load(folder, config=CONFIG, mentions="given")
+    cases = self_pairs(linker, Wanted(), 0, quiet)
+    kinds = Counter(one.kind for one in cases)
+    assert kinds["short"] > 50
+    assert kinds["name"]
+    for one in cases:
+        entities = [found.entity for found in one.candidates]
+        assert one.entity in entities
+        assert one.kind == "own" or one.source not in entities
+    assert self_pairs(linker, Wanted(), 0, quiet) == cases
+    few = self_pairs(linker, Wanted(), 0, quiet, seconds=0.0)
+    assert max(Counter(one.kind for one in few).values()) <= 100
+    linker.kb.close()
+
+
+def test_whether_there_is_text(kb, tmp_path):
+    assert has_text(kb, 0)
+    with KnowledgeBase.open(make_kb(tmp_path, [article("a", "A", "Short.")], "bare")) as bare:
+        assert not has_text(bare, 0)
+
+
+def test_links_as_examples(tmp_path):
+    with KnowledgeBase.open(make_kb(tmp_path, tiny_world.rows(linked=True), "l", descriptions="full")) as kb:
+        found = link_mentions(kb, 100, 60, 0, quiet)
+        assert len(found) == 100
+        for one in found:
+            assert one.document.text[one.mention.span.start : one.mention.span.end] == one.mention.text
+            assert one.mention.text in kb.get(one.entity).title
+        hard = sum(one.mention.text != kb.get(one.entity).title for one in found)
+        assert hard == 60
+
+
+def case(number, source="s", candidates=()):
+    text = f"Here is word{number} now"
+    return Case("own", source, Document(f"{source}#{number}", text), Mention(Span(8, 12), "word"), "e", candidates)
+
+
+def test_cases_are_kept_in_a_file(tmp_path):
+    cases = [case(1, candidates=[Candidate("e", 0.5, {"sum": 2.0}, "E"), Candidate("f", 0.25, {"sum": 1.0}, None)])]
+    write_cases(tmp_path / "cases", cases)
+    assert read_cases(tmp_path / "cases") == cases
+    (tmp_path / "cases").write_bytes(b'["own",')
+    with pytest.raises(DamagedError, match="--restart"):
+        read_cases(tmp_path / "cases")
+
+
+def test_no_page_is_in_two_parts():
+    cases = [case(number, f"page{number % 50}") for number in range(500)]
+    parts = parted(cases, 30, 0)
+    sources = [{one.source for one in part} for part in parts]
+    assert not (sources[0] & sources[1] or sources[0] & sources[2] or sources[1] & sources[2])
+    assert [len(part) for part in parts] == [400, 30, 30]
+
+
+def test_wrong_candidates_to_learn_from():
+    ids = [f"c{number}" for number in range(15)]
+    one = case(1, candidates=[Candidate(id, 0.0) for id in [*ids[:3], "e", *ids[3:]]])
+    example = one.example(6, Random(0))
+    assert example.negatives[:2] == ("c0", "c1")
+    assert len(set(example.negatives)) == 6
+    assert set(example.negatives) <= set(ids[:10])
+    assert one.example(2, Random(0)).negatives == ("c0", "c1")
+    assert case(1).example(6, Random(0)).negatives == ()

@@ -19,7 +19,16 @@ def _configure(parser: Parser) -> None:
     parser.add_argument(
         "--minutes", metavar="M", type=values.positive, default=60.0, help="time for all of it (default: 60)"
     )
-    options.saved_linker(parser)
+    parser.add_argument(
+        "--config",
+        metavar="C",
+        default="zero-shot",
+        help="what to start from: a TOML file or a saved linker with a fusion and the ranker combination (default: "
+        "zero-shot, the one in the box)",
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="DIR", help="where to save the linker (default: NAME.linker beside NAME.kb)"
+    )
     parser.add_argument(
         "--seed", metavar="S", type=values.weight, default=0, help="what chance depends on (default: 0)"
     )
@@ -50,7 +59,7 @@ def _adapt(arguments: Namespace) -> None:
     wanted = AdaptOptions(
         minutes=arguments.minutes,
         output=arguments.output or "",
-        config=arguments.config or "zero-shot",
+        config=arguments.config,
         seed=arguments.seed,
         train=not arguments.no_train,
         settings=dict(arguments.set),

@@ -6,6 +6,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from entlink_cli import options, values
+from entlink_cli.failures import is_interruption
 from entlink_cli.output import columns, note, say, say_json
 from entlink_cli.parsing import Command
 from entlink_cli.progress import progress
@@ -65,8 +66,13 @@ def _adapt(arguments: Namespace) -> None:
         settings=dict(arguments.set),
     )
     command = shlex.join(["entlink", *arguments.words])
-    with progress(quiet=arguments.quiet) as report:
-        found = adapt(arguments.kb, wanted, report, restart=arguments.restart, command=command)
+    try:
+        with progress(quiet=arguments.quiet) as report:
+            found = adapt(arguments.kb, wanted, report, restart=arguments.restart, command=command)
+    except (KeyboardInterrupt, RuntimeError) as problem:
+        if is_interruption(problem):
+            note("what is done is kept; the same command goes on from there")
+        raise
     if arguments.json:
         say_json(msgspec.to_builtins(found))
     elif not arguments.quiet:

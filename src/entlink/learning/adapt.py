@@ -16,7 +16,7 @@ from entlink.learning.adapt_report import AdaptReport
 from entlink.learning.adapt_stages import FLAT, NOT_WANTED, Stages
 from entlink.learning.adapt_state import STEP, AdaptFolder, AdaptOptions, AdaptState, check_same, facts_of
 from entlink.learning.self_texts import has_text
-from entlink.saving import save_linker
+from entlink.saving import CARD_FILE, save_linker
 from entlink.tuning.calibration import FEWEST_ENTITIES
 from entlink.tuning.calibration_fit import numpy_or_told
 
@@ -67,6 +67,7 @@ def adapt(
             raise
         report = _report(path, folder, state, stages.accuracy)
         step = {"command": command, STEP: msgspec.to_builtins(report), "options": msgspec.to_builtins(options)}
+        (folder.linker / CARD_FILE).unlink(missing_ok=True)  # of a run that was killed as it ended
         save_linker(folder.linker, folder.resolved(state.config), step, path.name)
         folder.put_in_place()
     for one in report.stages:

@@ -27,6 +27,7 @@ from entlink.linker import Linker, load
 
 Progress = Callable[[str, float, float], None]
 FEWEST_EXAMPLES = 100
+_MOST_FOR_COMPANY = 500_000  # entities: the texts of more take too long to read; `kb index --company` does it
 FLAT = 50_000  # entities: of more, vectors are made on demand
 BI_ENCODER, CROSS_ENCODER = "bi-encoder", "cross-encoder"
 _SHARES = {BI_ENCODER: 0.25, CROSS_ENCODER: 0.45}  # of the minutes
@@ -110,7 +111,8 @@ class Stages:
         with self._linker(self.state.config) as linker:
             count = len(linker.kb)
             linker.retrieve([Question(Document("any", "a word"), [Mention(Span(2, 6), "word")])])
-        ensure_company(self.kb, progress=self._progress)
+        if count <= _MOST_FOR_COMPANY:
+            ensure_company(self.kb, progress=self._progress)
         note = self._index_vectors() if count <= FLAT else f"{count:,} entities: vectors are made on demand"
         return StageFigures("indexes", note=note)
 

@@ -88,6 +88,7 @@ class AdaptFolder:
     def put_in_place(self) -> None:
         """The finished linker where it belongs; one that was there goes only now."""
         before = self.path / "before"
+        shutil.rmtree(before, ignore_errors=True)
         if self.output.exists():
             self.output.replace(before)
         self.linker.replace(self.output)

@@ -190,7 +190,9 @@ def test_without_models_the_rest_still_adapts(world, options, monkeypatch, how):
     for name in ("bi-encoder", "cross-encoder"):
         assert not stages[name].kept
         assert told in stages[name].note
-    assert stages["evidence"].kept
+    evidence = stages["evidence"]
+    assert "company" in evidence.figures["weights"]
+    assert evidence.kept == (evidence.after >= evidence.before)
     assert not (linker_beside(world) / "bi-encoder").exists()
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from entlink.documents import Document, Entity, Mention, Span
+from entlink.documents import Candidate, Document, Entity, Mention, Span
 from entlink.kb.folding import key_of
 from entlink.learning.self_cases import Case
 from entlink.ranking.spelling import bare_key
@@ -19,14 +20,24 @@ if TYPE_CHECKING:
     from entlink.linker import Linker
 
 Progress = Callable[[str, float, float], None]
-HARD = 0.6  # of the examples: names that are ambiguous, or not the title
-_LINKS_OF_ENTITY = 20  # in its text
-_TO_ENTITY = 30
+AMBIGUOUS, OTHERWISE_NAMED = 0.6, 0.2  # of the examples, at most: names of several, and others that are no titles
+_LINKS_OF_ENTITY = 100  # in its text
+_READ = 200_000  # links that are looked at
+_OF_ONE_MEANING = 200  # of a name
+_USUAL_FOR_ONE, _USUAL = 2, 2  # links with a name's most usual meaning for each with another, and besides
 _AROUND = 750  # characters on each side, within the paragraph
 _SHORTEST_PARAGRAPH = 40
-_READ_FOR_ONE = 2  # links read for each wanted, so that hard ones can be preferred
 _KEPT = 20
 _FEWEST = 400  # however long they take
+
+
+class Place(NamedTuple):
+    """Where a link stands, and where it leads."""
+
+    source: str
+    span: Span
+    surface: str
+    target: str
 
 
 def link_pairs(
@@ -42,42 +53,84 @@ def link_pairs(
     cases = []
     for one, shortlist in zip(mentions, ranked(linker, mentions, told), strict=True):
         entity, source = one.entity or "", one.source or ""
-        cases.append(Case("link", source, one.document, one.mention, entity, shortlist.candidates[:_KEPT]))
+        candidates = _as_if_unlinked(linker.kb, one, shortlist.candidates[:_KEPT])
+        cases.append(Case("link", source, one.document, one.mention, entity, candidates))
         if seconds is not None and monotonic() - began > seconds and len(cases) >= _FEWEST:
             break
     return cases
 
 
 def link_mentions(kb: KnowledgeBase, wanted: int, entities: int, seed: int, progress: Progress) -> list[SelfMention]:
-    """Links of entities drawn by the seed, three of five hard ones if there are as many; no entity too often."""
+    """Links of entities drawn by the seed: above all those whose name may mean several, their meanings balanced."""
     random = Random(seed)
-    hard: list[SelfMention] = []
-    easy: list[SelfMention] = []
-    often: dict[str, int] = {}
+    places = _places(kb, entities, random, progress)
+    chosen = _chosen(kb, places, wanted, random)
+    sources: dict[str, Entity | None] = {}
+    found = []
+    for one in sorted(chosen, key=lambda place: place.source):
+        if one.source not in sources:
+            sources = {one.source: kb.get(one.source)}
+        source = sources[one.source]
+        mention = None if source is None else _mention(source, one.span, one.target)
+        if mention is not None:
+            found.append(mention)
+    random.shuffle(found)
+    return found
+
+
+def _places(kb: KnowledgeBase, entities: int, random: Random, progress: Progress) -> list[Place]:
+    places: list[Place] = []
     for read, entity in enumerate(sampled(kb, entities, random)):
-        if read >= entities or len(hard) + len(easy) >= _READ_FOR_ONE * wanted:
+        if read >= entities or len(places) >= _READ:
             break
-        progress("reading links", len(hard) + len(easy), _READ_FOR_ONE * wanted)
-        for one in _of_entity(kb, entity, random):
-            target = one.entity or ""
-            often[target] = often.get(target, 0) + 1
-            if often[target] <= _TO_ENTITY:
-                (hard if _is_hard(kb, one) else easy).append(one)
-    count = max(round(HARD * wanted), wanted - len(easy))
-    chosen = random.sample(hard, min(len(hard), count))
-    chosen += random.sample(easy, min(len(easy), wanted - len(chosen)))
-    random.shuffle(chosen)
-    return chosen
+        progress("reading links", read, entities)
+        links = kb.hyperlinks(entity.id)
+        if len(links) > _LINKS_OF_ENTITY:
+            links = random.sample(links, _LINKS_OF_ENTITY)
+        places += (
+            Place(entity.id, span, entity.description[span.start : span.end], target)
+            for span, target in links
+            if target != entity.id
+        )
+    return places
 
 
-def _of_entity(kb: KnowledgeBase, entity: Entity, random: Random) -> Iterator[SelfMention]:
-    links = kb.hyperlinks(entity.id)
-    if len(links) > _LINKS_OF_ENTITY:
-        links = random.sample(links, _LINKS_OF_ENTITY)
-    for span, target in links:
-        one = _mention(entity, span, target)
-        if one is not None and target != entity.id:
-            yield one
+def _chosen(kb: KnowledgeBase, places: Sequence[Place], wanted: int, random: Random) -> list[Place]:
+    """Names of several entities first, then other names that are no titles, then titles."""
+    means: dict[str, Counter[str]] = defaultdict(Counter)
+    for one in places:
+        means[one.surface][one.target] += 1
+    shuffled = random.sample(places, len(places))
+    ambiguous = _balanced([one for one in shuffled if len(means[one.surface]) > 1], means)
+    plain = [one for one in shuffled if len(means[one.surface]) == 1]
+    titled = {one: _is_title(kb, *one) for one in dict.fromkeys((one.surface, one.target) for one in plain)}
+    others = [one for one in plain if not titled[one.surface, one.target]]
+    titles = [one for one in plain if titled[one.surface, one.target]]
+    chosen = ambiguous[: round(AMBIGUOUS * wanted)]
+    chosen += others[: round(OTHERWISE_NAMED * wanted)]
+    return chosen + titles[: wanted - len(chosen)]
+
+
+def _balanced(places: Sequence[Place], means: Mapping[str, Counter[str]]) -> list[Place]:
+    """The unusual meanings of names, and not many more links with their most usual one."""
+    usual = {surface: found.most_common(1)[0] for surface, found in means.items() if len(found) > 1}
+    room = Counter[tuple[str, str]]()
+    for surface, (target, count) in usual.items():
+        unusual = means[surface].total() - count
+        room[surface, target] = min(_OF_ONE_MEANING, _USUAL_FOR_ONE * unusual + _USUAL)
+    kept = []
+    for one in sorted(places, key=lambda place: place.target == usual[place.surface][0]):
+        meaning = (one.surface, one.target)
+        left = room.setdefault(meaning, _OF_ONE_MEANING)
+        if left > 0:
+            room[meaning] = left - 1
+            kept.append(one)
+    return kept
+
+
+def _is_title(kb: KnowledgeBase, surface: str, target: str) -> bool:
+    entity = kb.get(target)
+    return entity is not None and key_of(surface) == bare_key(entity.title)
 
 
 def _mention(entity: Entity, span: Span, target: str) -> SelfMention | None:
@@ -95,9 +148,18 @@ def _mention(entity: Entity, span: Span, target: str) -> SelfMention | None:
     return SelfMention(document, mention, target, Kind.KNOWN, entity.id)
 
 
-def _is_hard(kb: KnowledgeBase, one: SelfMention) -> bool:
-    surface = one.mention.text
-    target = kb.get(one.entity or "")
-    if target is None or key_of(surface) != bare_key(target.title):
-        return True
-    return len(list(kb.bearers(kb.meaning(surface), 2))) > 1
+def _as_if_unlinked(kb: KnowledgeBase, one: SelfMention, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates with P(e|m) as it were without this very link: no link of texts to come was counted."""
+    meaning = kb.meaning(one.mention.text)
+    if meaning.pinned or meaning.total < 1:
+        return list(candidates)
+    left = meaning.total - 1
+    found = []
+    for candidate in candidates:
+        evidence = dict(candidate.evidence)
+        for name in ("prior", "alias"):
+            if evidence.get(name) and "edit" not in evidence:
+                support = max(0.0, evidence[name] * meaning.total - (candidate.entity == one.entity))
+                evidence[name] = support / left if left else 0.0
+        found.append(Candidate(candidate.entity, candidate.score, evidence, candidate.title))
+    return found

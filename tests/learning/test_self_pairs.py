@@ -14,7 +14,7 @@ from entlink.errors import DamagedError
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.learning.self_cases import Case, parted, read_cases, write_cases
 from entlink.learning.self_kinds import SHORT_OF_ENTITY, Proposals
-from entlink.learning.self_links import link_mentions
+from entlink.learning.self_links import link_mentions, link_pairs
 from entlink.learning.self_pairs import Wanted, self_pairs
 from entlink.learning.self_texts import has_text, read_texts
 from entlink.linker import load
@@ -97,9 +97,7 @@ def test_names_with_several_bearers_where_the_text_tells_which(tmp_path):
     rows = [
         article("city", "Mercury City", "A city of the plain.", aliases=["Mercury", "Plainstown"]),
         article("planet", "Mercury (planet)", "A planet near the sun."),
-        article(
-            "road", "Long Road", "The road goes to Plainstown, and whoever comes to Mercury has arrived there."
-        ),
+        article("road", "Long Road", "The road goes to Plainstown, and whoever comes to Mercury has arrived there."),
     ]
     with KnowledgeBase.open(make_kb(tmp_path, rows, "named", descriptions="full")) as kb:
         texts = read_texts(kb, 10, 0, quiet)
@@ -136,8 +134,54 @@ def test_links_as_examples(tmp_path):
         for one in found:
             assert one.document.text[one.mention.span.start : one.mention.span.end] == one.mention.text
             assert one.mention.text in kb.get(one.entity).title
-        hard = sum(one.mention.text != kb.get(one.entity).title for one in found)
-        assert hard == 60
+        otherwise_named = sum(one.mention.text != kb.get(one.entity).title for one in found)
+        assert otherwise_named == 20  # no name means several here
+
+
+def linked(id, words):
+    """An article whose words in brackets lead to what stands after the bar."""
+    text, links = "", []
+    for number, word in enumerate(words):
+        surface, _, target = word.partition("|")
+        text += f"{'And' if number else 'Once'} the writers of old times spoke of "
+        if target:
+            links.append([len(text), len(text) + len(surface), target])
+        text += f"{surface}. "
+    return {"id": id, "title": id.title(), "paragraphs": [{"text": text.strip(), "links": links}]}
+
+
+def test_links_of_ambiguous_names_come_first_and_in_balance(tmp_path):
+    rows = [linked("planet", []), linked("god", [])]
+    rows += [linked(f"page{number}", ["Mercury|planet", "Mercury|planet"]) for number in range(20)]
+    rows += [linked(f"other{number}", ["Mercury|god"]) for number in range(3)]
+    with KnowledgeBase.open(make_kb(tmp_path, rows, "m", descriptions="full")) as kb:
+        found = Counter(one.entity for one in link_mentions(kb, 100, 60, 0, quiet))
+    assert found == {"god": 3, "planet": 8}
+
+
+def test_a_link_does_not_count_itself(tmp_path):
+    rows = [linked("planet", []), linked("god", [])]
+    rows += [linked(f"page{number}", ["Mercury|planet"]) for number in range(4)] + [linked("other", ["Mercury|god"])]
+    linker = load(make_kb(tmp_path, rows, "m", descriptions="full"), config=CONFIG, mentions="given")
+    try:
+        cases = link_pairs(linker, 100, 60, 0, quiet)
+        total = linker.kb.meaning("Mercury").total
+        for case in cases:
+            priors = {
+                one.entity: one.evidence["alias"] for one in case.candidates if one.evidence.get("tier") is not None
+            }
+            for entity in ("planet", "god"):
+                counted = plain_prior(linker, "Mercury", entity) * total - (entity == case.entity)
+                assert priors[entity] == pytest.approx(counted / (total - 1))
+        assert {one.entity for one in cases} == {"planet", "god"}
+    finally:
+        linker.kb.close()
+
+
+def plain_prior(linker, surface, entity):
+    meaning = linker.kb.meaning(surface)
+    own = sum(entry.support for entry in meaning.entries if entry.entity == linker.kb.key(entity))
+    return own / meaning.total
 
 
 def case(number, source="s", candidates=()):

@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 import company
+import cross
 import dumps
 import encoding
 import retrieval
@@ -126,6 +127,8 @@ def main() -> None:
     results["words"] = words.measure()
     print("\nCompany")
     results["company"] = company.measure()
+    print("\nA cross-encoder")
+    results["cross"] = cross.measure()
     print("\nFused retrieval")
     results["retrieval"] = retrieval.measure()
     print("\nReading a wiki's dump")

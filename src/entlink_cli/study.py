@@ -151,6 +151,14 @@ def _configure_unfamiliar(parser: Parser) -> None:
         "beside the knowledge base, else zero-shot). The baselines are always there",
     )
     parser.add_argument(
+        "--model",
+        metavar="NAME=MODEL",
+        type=values.pair,
+        action="append",
+        default=[],
+        help="study this bi-encoder or cross-encoder by itself, wherever it was trained; can be repeated",
+    )
+    parser.add_argument(
         "--detector", metavar="NAME", help="what finds mentions end to end (default: each system's own)"
     )
     parser.add_argument("--limit", metavar="N", type=values.whole, help="take the first N documents of each domain")
@@ -187,14 +195,18 @@ def _unfamiliar(arguments: Namespace) -> None:
 
 
 def _systems(arguments: Namespace) -> list[System]:
-    from entlink.studies.systems import ConfiguredSystem, baselines, own_linker
+    from entlink.studies.systems import ConfiguredSystem, baselines, model_system, own_linker
 
     chosen = arguments.system or [own_linker(arguments.kb)]
-    names = [name for name, _ in chosen]
+    names = [name for name, _ in (*chosen, *arguments.model)]
     for name in names:
         if names.count(name) > 1:
-            arguments.parser.error(f"--system {name}=… is there twice; give each its own name")
-    return [*baselines(), *(ConfiguredSystem(name, config, deep=arguments.deep) for name, config in chosen)]
+            arguments.parser.error(f"{name}=… is there twice; give each system and model its own name")
+    return [
+        *baselines(),
+        *(model_system(name, model) for name, model in arguments.model),
+        *(ConfiguredSystem(name, config, deep=arguments.deep) for name, config in chosen),
+    ]
 
 
 def _unfamiliar_head(study: UnfamiliarStudy) -> Iterator[str]:

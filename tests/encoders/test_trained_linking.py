@@ -9,6 +9,7 @@ from entlink.config import LinkerConfig
 from entlink.documents import Entity
 from entlink.encoders.dual import load_dual
 from entlink.encoders.pair_settings import PairSettings
+from entlink.errors import InputError
 from entlink.kb.edits import add
 from entlink.kb.index import reindex
 from entlink.kb.vector_index import open_vectors
@@ -60,3 +61,26 @@ def test_an_index_is_made_anew_with_the_model_it_was_made_with(models, own_world
     assert scores[key] == pytest.approx(float(asked[0] @ asked[0]), rel=1e-2)
     if dual.similarity == "cosine":
         assert best[0] == key
+
+
+def test_a_model_is_studied_by_itself(models, own_world, opened):
+    from entlink.studies.systems import model_system
+
+    orders = {}
+    for name in ("towers", "pairs"):
+        system = model_system(name, name)
+        if name == "towers":  # that of a cross-encoder orders what the plain encoder finds, and there is none here
+            assert system.prepare(opened(own_world)) is not None
+        linker = system.load(own_world, ())
+        document = linker.link("Mercury is near the Sun.")
+        orders[name] = [link.candidates[0].evidence for link in document.links]
+        linker.kb.close()
+    assert all("dense" in evidence for evidence in orders["towers"])
+    assert any("cross" in evidence for evidence in orders["pairs"])
+
+
+def test_what_is_no_trained_model_is_not_studied_as_one(own_world, tmp_path):
+    from entlink.studies.systems import model_system
+
+    with pytest.raises(InputError, match="no bi-encoder and no cross-encoder"):
+        model_system("x", tmp_path)

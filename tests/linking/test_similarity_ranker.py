@@ -51,3 +51,9 @@ def test_of_what_only_vectors_found_the_knowledge_base_tells_the_prior(world):
 def test_it_keeps_what_a_ranker_promises(world):
     made = make_stage("ranker", {"name": "prior-times-similarity", "evidence": "bm25"}, world)
     check_ranker(made, [shortlist("Sun", sun={"prior": 1.0, "bm25": 0.4}, venus={}), shortlist("US", us={})])
+
+
+def test_the_prior_of_a_near_spelling_is_not_that_of_the_surface(world):
+    """Edit distance tells P(e|m) of the name it found, which is not the one that stands in the text."""
+    one = shortlist("Mercury", sun={"prior": 0.9, "edit": 0.8, "dense": 0.9}, planet={"alias": 0.4, "dense": 0.5})
+    assert ranked(world, one) == [("planet", pytest.approx(0.2)), ("sun", 0.0)]

@@ -37,7 +37,7 @@ class SimilarityRanker:
         return [one for _, one in sorted(scored, key=lambda pair: pair[0])]
 
     def _priors(self, surface: str, candidates: Sequence[Candidate]) -> list[float]:
-        found = [next((one.evidence[name] for name in _PRIORS if name in one.evidence), None) for one in candidates]
+        found = [_prior(one) for one in candidates]
         if None not in found:
             return [prior for prior in found if prior is not None]
         named = {name.entity: name.probability for name in self.kb.aliases(surface)}
@@ -45,3 +45,10 @@ class SimilarityRanker:
             named.get(one.entity, 0.0) if prior is None else prior
             for prior, one in zip(found, candidates, strict=True)
         ]
+
+
+def _prior(candidate: Candidate) -> float | None:
+    """P(e|m) as a retriever told it; that of a near spelling is of another name."""
+    told = candidate.evidence
+    name = next((name for name in _PRIORS if name in told and not (name == "prior" and "edit" in told)), None)
+    return None if name is None else told[name]

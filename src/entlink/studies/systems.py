@@ -10,6 +10,7 @@ import msgspec
 
 from entlink.config import LINKER_FILE, LinkerConfig, linker_beside, make_stage, read_config
 from entlink.documents import Document, Mention, Span
+from entlink.errors import InputError
 from entlink.interfaces import Question, Rescorer, Retriever
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.linker import Linker, load
@@ -114,6 +115,31 @@ def _finds_nothing(retriever: Retriever, kb: KnowledgeBase) -> bool:
 def baselines() -> list[System]:
     """What every study has beside the linkers in question."""
     return [NearestTitleSystem(), ConfiguredSystem(BI_ENCODER, _BI_ENCODER, needs=["dense"], is_end_to_end=False)]
+
+
+def model_system(name: str, model: str | Path) -> System:
+    """A trained model by itself, as it came: whether it was trained on this knowledge base or elsewhere.
+
+    A bi-encoder takes the place of the plain one. A cross-encoder orders what the plain bi-encoder puts first, as
+    BLINK does. Neither says NIL.
+    """
+    from entlink.encoders.loading import card_of
+
+    found = card_of(model)
+    kind = found[1].kind if found else None
+    if kind not in ("dual", "cross"):
+        raise InputError(
+            f"{model}: this is no bi-encoder and no cross-encoder. Give the folder that `entlink train` or "
+            "`entlink adapt` made; an encoder of plain texts is studied by --system"
+        )
+    if kind == "cross":
+        ranker = {"name": "cross-encoder", "model": str(model), "top": K}
+        config = msgspec.structs.replace(_BI_ENCODER, ranker=ranker)
+    else:
+        *others, dense = _BI_ENCODER.retriever
+        own = {**dense, "encoder": str(model), "demand": 2 * K}
+        config = msgspec.structs.replace(_BI_ENCODER, retriever=[*others, own])
+    return ConfiguredSystem(name, config, needs=["dense"], is_end_to_end=False)
 
 
 def default_systems(kb: str | Path) -> list[System]:

@@ -129,9 +129,10 @@ def test_whether_there_is_text(kb, tmp_path):
 
 def test_links_as_examples(tmp_path):
     with KnowledgeBase.open(make_kb(tmp_path, tiny_world.rows(linked=True), "l", descriptions="full")) as kb:
-        found = link_mentions(kb, 100, 60, 0, quiet)
-        assert len(found) == 100
-        for one in found:
+        found, aside = link_mentions(kb, 100, 30, 60, 0, quiet)
+        assert (len(found), len(aside)) == (100, 30)
+        assert not {one.source for one in found} & {one.source for one in aside}
+        for one in (*found, *aside):
             assert one.document.text[one.mention.span.start : one.mention.span.end] == one.mention.text
             assert one.mention.text in kb.get(one.entity).title
         otherwise_named = sum(one.mention.text != kb.get(one.entity).title for one in found)
@@ -150,13 +151,15 @@ def linked(id, words):
     return {"id": id, "title": id.title(), "paragraphs": [{"text": text.strip(), "links": links}]}
 
 
-def test_links_of_ambiguous_names_come_first_and_in_balance(tmp_path):
+def test_links_of_ambiguous_names_come_first_and_in_balance(tmp_path, monkeypatch):
     rows = [linked("planet", []), linked("god", [])]
     rows += [linked(f"page{number}", ["Mercury|planet", "Mercury|planet"]) for number in range(20)]
     rows += [linked(f"other{number}", ["Mercury|god"]) for number in range(3)]
     with KnowledgeBase.open(make_kb(tmp_path, rows, "m", descriptions="full")) as kb:
-        found = Counter(one.entity for one in link_mentions(kb, 100, 60, 0, quiet))
-    assert found == {"god": 3, "planet": 8}
+        monkeypatch.setattr("entlink.learning.self_links._ASIDE", 0.0)
+        found, aside = link_mentions(kb, 100, 30, 60, 0, quiet)
+    assert Counter(one.entity for one in found) == {"god": 3, "planet": 8}
+    assert not aside
 
 
 def test_a_link_does_not_count_itself(tmp_path):
@@ -204,6 +207,15 @@ def test_no_page_is_in_two_parts():
     sources = [{one.source for one in part} for part in parts]
     assert not (sources[0] & sources[1] or sources[0] & sources[2] or sources[1] & sources[2])
     assert [len(part) for part in parts] == [400, 30, 30]
+
+
+def test_what_was_drawn_to_measure_on_is_not_learnt_from():
+    cases = [case(number, f"page{number % 50}")._replace(kind="link") for number in range(500)]
+    drawn = [case(number, f"other{number % 10}")._replace(kind="sample") for number in range(100)]
+    parts = parted([*drawn, *cases], 200, 0)
+    assert parts.train == cases
+    assert [len(part) for part in parts[1:]] == [50, 50]
+    assert {one.kind for part in parts[1:] for one in part} == {"sample"}
 
 
 def test_wrong_candidates_to_learn_from():

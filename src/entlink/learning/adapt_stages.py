@@ -61,7 +61,8 @@ _OWN_SETTINGS = {
 # Where nothing but the texts was learnt from, what fits examples made of them need not fit mentions to come: the
 # weights of models are then those that did best on the development mentions of Schools Wikipedia.
 _WEIGHTS_WITHOUT_LINKS = {BI_ENCODER: {"dense": 14.0, "dense-2": 3.7}, CROSS_ENCODER: {"cross": 0.15}}
-_MEASURED_A_MINUTE, _FEWEST_MEASURED, _MOST_MEASURED = 25, 200, 2_000
+_MEASURED_A_MINUTE, _FEWEST_MEASURED, _MOST_MEASURED = 50, 200, 2_000
+_LINKS, _LINKED_PAGES = 12_000, 20_000  # to learn from, and pages to read them in, at most
 _CALIBRATED_ON = 1_000
 _TOP, _DEMAND = 10, 20
 NOT_WANTED = "no models were to be trained"
@@ -160,7 +161,7 @@ class Stages:
         seconds = _FOR_EXAMPLES * self.options.minutes * 60 - self._spent()
         with self._linker(self.state.config) as linker:
             if linker.kb.has_hyperlinks:
-                cases = link_pairs(linker, wanted.links, wanted.entities, seed, progress, seconds=seconds)
+                cases = link_pairs(linker, _LINKS, _LINKED_PAGES, seed, progress, seconds=seconds)
             else:
                 cases = self_pairs(linker, wanted, seed, progress, seconds=seconds)
         if len(cases) < FEWEST_EXAMPLES:

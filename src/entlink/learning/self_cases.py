@@ -14,6 +14,7 @@ from entlink.errors import DamagedError
 from entlink.interfaces import Shortlist
 from entlink.learning.examples import Example
 
+SAMPLE = "sample"  # the kind of cases to measure on, where some are drawn for that
 _HELD_BACK = 0.1  # of the pages, and as many to tune
 _FIRST_NEGATIVES, _NEGATIVES_AMONG = 2, 10
 
@@ -92,11 +93,16 @@ def read_cases(path: Path) -> list[Case]:
 
 
 def parted(cases: Sequence[Case], most: int, seed: int) -> Parts:
-    """Eight of ten pages to train on, one to tune with, one held back; of the last two, `most` cases at most."""
+    """Eight of ten pages to train on, one to tune with, one held back; of the last two, `most` cases at most.
+
+    Where cases were drawn to measure on, half of their pages are to tune with, half held back, and all others to
+    train on.
+    """
     random = Random(seed)
-    sources = sorted({one.source for one in cases})
+    drawn = [one for one in cases if one.kind == SAMPLE]
+    sources = sorted({one.source for one in drawn or cases})
     random.shuffle(sources)
-    share = max(1, round(len(sources) * _HELD_BACK))
+    share = max(1, round(len(sources) * (0.5 if drawn else _HELD_BACK)))
     held_back, tune = set(sources[:share]), set(sources[share : 2 * share])
     parts = Parts([], [], [])
     for one in cases:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from entlink.documents import Candidate, Document, Entity, Mention, Span
 from entlink.kb.folding import key_of
-from entlink.learning.self_cases import Case
+from entlink.learning.self_cases import SAMPLE, Case
 from entlink.ranking.spelling import bare_key
 from entlink.tuning.self_linking import ranked
 from entlink.tuning.self_mentions import Kind, SelfMention, sampled
@@ -29,6 +29,7 @@ _AROUND = 750  # characters on each side, within the paragraph
 _SHORTEST_PARAGRAPH = 40
 _KEPT = 20
 _FEWEST = 400  # however long they take
+_ASIDE = 0.2  # of the pages: what is measured on is as links are, not in balance
 
 
 class Place(NamedTuple):
@@ -41,36 +42,57 @@ class Place(NamedTuple):
 
 
 def link_pairs(
-    linker: Linker, wanted: int, entities: int, seed: int, progress: Progress, *, seconds: float | None = None
+    linker: Linker,
+    wanted: int,
+    entities: int,
+    seed: int,
+    progress: Progress,
+    *,
+    measured: int = 3_000,
+    seconds: float | None = None,
 ) -> list[Case]:
-    """Links as examples, at most so many, with the linker's candidates for them; after `seconds`, fewer."""
+    """Links as examples, at most so many, with the linker's candidates for them; after `seconds`, fewer.
+
+    Those of some pages are drawn as they come, `measured` at most, to measure on.
+    """
     began = monotonic()
-    mentions = link_mentions(linker.kb, wanted, entities, seed, progress)
+    mentions, aside = link_mentions(linker.kb, wanted, measured, entities, seed, progress)
 
     def told(stage: str, done: float, total: float) -> None:
         progress("finding candidates", done, total)
 
     cases = []
-    for one, shortlist in zip(mentions, ranked(linker, mentions, told), strict=True):
-        entity, source = one.entity or "", one.source or ""
-        candidates = _as_if_unlinked(linker.kb, one, shortlist.candidates[:_KEPT])
-        cases.append(Case("link", source, one.document, one.mention, entity, candidates))
-        if seconds is not None and monotonic() - began > seconds and len(cases) >= _FEWEST:
-            break
+    for kind, asked in ((SAMPLE, aside), ("link", mentions)):
+        for number, (one, shortlist) in enumerate(zip(asked, ranked(linker, asked, told), strict=True)):
+            entity, source = one.entity or "", one.source or ""
+            candidates = _as_if_unlinked(linker.kb, one, shortlist.candidates[:_KEPT])
+            cases.append(Case(kind, source, one.document, one.mention, entity, candidates))
+            if seconds is not None and monotonic() - began > seconds and number >= _FEWEST:
+                break
     return cases
 
 
-def link_mentions(kb: KnowledgeBase, wanted: int, entities: int, seed: int, progress: Progress) -> list[SelfMention]:
-    """Links of entities drawn by the seed: above all those whose name may mean several, their meanings balanced."""
+def link_mentions(
+    kb: KnowledgeBase, wanted: int, measured: int, entities: int, seed: int, progress: Progress
+) -> tuple[list[SelfMention], list[SelfMention]]:
+    """Links to learn from, above all those whose name may mean several, and links of other pages as they come."""
     random = Random(seed)
     places = _places(kb, entities, random, progress)
-    chosen = _chosen(kb, places, wanted, random)
-    sources: dict[str, Entity | None] = {}
+    pages = list(dict.fromkeys(one.source for one in places))
+    aside = set(random.sample(pages, round(_ASIDE * len(pages))))
+    others = [one for one in places if one.source in aside]
+    chosen = _chosen(kb, [one for one in places if one.source not in aside], wanted, random)
+    sample = random.sample(others, min(measured, len(others)))
+    return _mentions(kb, chosen, random), _mentions(kb, sample, random)
+
+
+def _mentions(kb: KnowledgeBase, places: Sequence[Place], random: Random) -> list[SelfMention]:
+    """Links in their texts, each of which is read once."""
+    source: Entity | None = None
     found = []
-    for one in sorted(chosen, key=lambda place: place.source):
-        if one.source not in sources:
-            sources = {one.source: kb.get(one.source)}
-        source = sources[one.source]
+    for one in sorted(places, key=lambda place: place.source):
+        if source is None or source.id != one.source:
+            source = kb.get(one.source)
         mention = None if source is None else _mention(source, one.span, one.target)
         if mention is not None:
             found.append(mention)

@@ -43,7 +43,6 @@ class Wanted(msgspec.Struct, frozen=True):
     own: int = 4_000
     page: int = 3_000
     name: int = 1_800
-    links: int = 15_000
     entities: int = 6_000
 
     def scaled(self, scale: float) -> Wanted:

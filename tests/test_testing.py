@@ -11,8 +11,10 @@ from entlink import KnowledgeBase, Linker, load
 from entlink.candidates.dense import DenseRetriever
 from entlink.config import make_stage
 from entlink.documents import Candidate, Document, Link, Mention, Span
+from entlink.errors import ConfigError
 from entlink.interfaces import Judgement, Question, Shortlist, Verdict
 from entlink.nil import ThresholdNil
+from entlink.ranking.cross_encoder import CrossEncoderRanker
 from entlink.ranking.prior import PriorRanker
 from entlink.registry import BUILT_IN
 from entlink.testing import (
@@ -53,6 +55,20 @@ def stages(kind: str) -> list[str]:
 
 def made(kind: str, name: str, kb: KnowledgeBase):
     return make_stage(kind, {"name": name}, kb)
+
+
+class LengthScorer:
+    """A cross-encoder that likes long titles."""
+
+    name = identity = "lengths"
+
+    def score(self, pairs):
+        return [float(len(entity.title)) for _, _, entity in pairs]
+
+
+def test_a_stage_that_needs_a_setting_says_so(kb: KnowledgeBase):
+    with pytest.raises(ConfigError, match=r"cross-encoder.*'model'"):
+        made("ranker", "cross-encoder", kb)
 
 
 class Stage:
@@ -144,7 +160,8 @@ class TestBuiltInStages:
 
     @pytest.mark.parametrize("name", stages("ranker"))
     def test_rankers(self, kb: KnowledgeBase, name: str):
-        check_ranker(made("ranker", name, kb), [SHORTLIST, Shortlist(DOCUMENT, PARIS, [TOWN, CITY])])
+        ranker = CrossEncoderRanker(kb, model=LengthScorer()) if name == "cross-encoder" else made("ranker", name, kb)
+        check_ranker(ranker, [SHORTLIST, Shortlist(DOCUMENT, PARIS, [TOWN, CITY])])
 
     @pytest.mark.parametrize("name", stages("nil"))
     def test_nil_policies(self, kb: KnowledgeBase, name: str):

@@ -29,7 +29,7 @@ from msgspec import field
 from entlink.errors import ConfigError, EntlinkError, MissingExtraError, MissingModelError
 from entlink.kb.aliases import PriorWeights
 from entlink.kb.tiers import Normalisation
-from entlink.registry import BUILT_IN, NEEDS_NO_KB, did_you_mean, find, names
+from entlink.registry import BUILT_IN, NEEDS_NO_KB, NEEDS_SETTINGS, did_you_mean, find, names
 
 Stage = dict[str, Any]
 LINKER_FILE = "linker.toml"
@@ -195,8 +195,8 @@ def make_stage(kind: str, settings: Stage, kb: object) -> Any:
         raise ConfigError(f'the [{kind}] table needs a name, such as name = "…"')
     factory = find(kind, name)
     before = () if (kind, name) in NEEDS_NO_KB else (kb,)
-    if own or name not in BUILT_IN[kind] or kind == "fusion":
-        # Imported here: the stages in the box, fusions aside, need no settings, and looking into signatures is slow.
+    if own or name not in BUILT_IN[kind] or kind == "fusion" or (kind, name) in NEEDS_SETTINGS:
+        # Imported here: most stages in the box need no settings, and looking into signatures is slow.
         from entlink.settings import checked
 
         own = checked(f"[{kind}] {name}", factory, before, own)

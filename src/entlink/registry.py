@@ -43,6 +43,7 @@ NEEDS_NO_KB = {
     ("fusion", "quotas"),
     ("ranker", "prior"),
 }
+NEEDS_SETTINGS = {("ranker", "cross-encoder")}
 
 
 def names(kind: str) -> list[str]:

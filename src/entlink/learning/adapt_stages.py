@@ -42,7 +42,7 @@ FLAT = 50_000  # entities: of more, vectors are made on demand
 BI_ENCODER, CROSS_ENCODER = "bi-encoder", "cross-encoder"
 # Of the minutes: from links, a cross-encoder learns to tell a name's meanings apart; without, it hardly learns more
 # than the bi-encoder, which needs fewer examples.
-_SHARES_WITH_LINKS = {BI_ENCODER: 0.15, CROSS_ENCODER: 0.5}
+_SHARES_WITH_LINKS = {BI_ENCODER: 0.1, CROSS_ENCODER: 0.55}
 _SHARES_WITHOUT = {BI_ENCODER: 0.5, CROSS_ENCODER: 0.15}
 _FOR_EXAMPLES = 0.2  # of the minutes, indexes included
 _FOR_THE_REST = 0.08  # of the minutes, that a training leaves

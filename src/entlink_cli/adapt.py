@@ -34,6 +34,13 @@ def _configure(parser: Parser) -> None:
         "--seed", metavar="S", type=values.weight, default=0, help="what chance depends on (default: 0)"
     )
     parser.add_argument(
+        "--nil-share",
+        metavar="S",
+        type=values.level,
+        default=0.05,
+        help="which share of mentions is NIL in the texts to come (default: 0.05)",
+    )
+    parser.add_argument(
         "--no-train", action="store_true", help="train no models: only indexes, weights and NIL are adapted"
     )
     parser.add_argument(
@@ -63,6 +70,7 @@ def _adapt(arguments: Namespace) -> None:
         config=arguments.config,
         seed=arguments.seed,
         train=not arguments.no_train,
+        nil_share=arguments.nil_share,
         settings=dict(arguments.set),
     )
     command = shlex.join(["entlink", *arguments.words])

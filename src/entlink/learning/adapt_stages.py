@@ -309,7 +309,9 @@ class Stages:
     def _nil(self) -> StageFigures:
         from entlink.tuning.calibration import CalibrationOptions, calibrate
 
-        options = CalibrationOptions(mentions=_CALIBRATED_ON, seed=self.options.seed)
+        options = CalibrationOptions(
+            mentions=_CALIBRATED_ON, nil_share=self.options.nil_share, seed=self.options.seed
+        )
         try:
             with self._linker(self.state.config) as linker:
                 config, found = calibrate(linker, self.state.config, options, self._progress)

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from entlink.linker import Linker
 
 Progress = Callable[[str, float, float], None]
-AMBIGUOUS, OTHERWISE_NAMED = 0.6, 0.2  # of the examples, at most: names of several, and others that are no titles
+AMBIGUOUS, OTHERWISE_NAMED = 0.6, 0.2  # of the examples: names of several entities, and others that are no titles
+_ENOUGH = 4_000  # examples that are taken however few names are ambiguous
 _LINKS_OF_ENTITY = 100  # in its text
 _READ = 200_000  # links that are looked at
 _OF_ONE_MEANING = 200  # of a name
@@ -128,6 +129,7 @@ def _chosen(kb: KnowledgeBase, places: Sequence[Place], wanted: int, random: Ran
     titled = {one: _is_title(kb, *one) for one in dict.fromkeys((one.surface, one.target) for one in plain)}
     others = [one for one in plain if not titled[one.surface, one.target]]
     titles = [one for one in plain if titled[one.surface, one.target]]
+    wanted = min(wanted, max(_ENOUGH, round(len(ambiguous) / AMBIGUOUS)))
     chosen = ambiguous[: round(AMBIGUOUS * wanted)]
     chosen += others[: round(OTHERWISE_NAMED * wanted)]
     return chosen + titles[: wanted - len(chosen)]

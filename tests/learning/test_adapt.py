@@ -88,7 +88,10 @@ def killing(stage_begins, times):
 def test_a_linker_learns_its_knowledge_base(world, options):
     report = adapt(world, options, quiet, command="entlink adapt world.kb")
     assert [one.name for one in report.stages] == STAGES
-    assert 0 < report.before <= report.after <= 1
+    reached = [one.after for one in report.stages if one.kept and one.after is not None]
+    assert reached[1:] == sorted(reached[1:])  # a model is kept only if it helps
+    assert (report.before, report.after) == (reached[0], reached[-1])
+    assert min(reached) > 0.5
     assert report.held_back > 0
     folder = linker_beside(world)
     assert not folder.with_name(folder.name + ".adapting").exists()
@@ -192,7 +195,7 @@ def test_without_models_the_rest_still_adapts(world, options, monkeypatch, how):
         assert told in stages[name].note
     evidence = stages["evidence"]
     assert "company" in evidence.figures["weights"]
-    assert evidence.kept == (evidence.after >= evidence.before)
+    assert evidence.kept == (evidence.after > evidence.before - 0.1)  # chance, of the 25 held back
     assert not (linker_beside(world) / "bi-encoder").exists()
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from math import sqrt
 from pathlib import Path
 from random import Random
 from time import monotonic
@@ -156,7 +157,7 @@ class Stages:
         return ""
 
     def _examples(self) -> StageFigures:
-        wanted = Wanted().scaled(min(_MOST_SCALE, self.options.minutes / _USUAL_MINUTES))
+        wanted = Wanted().scaled(min(_MOST_SCALE, max(1.0, self.options.minutes / _USUAL_MINUTES)))
         seed, progress = self.options.seed, self._progress
         seconds = _FOR_EXAMPLES * self.options.minutes * 60 - self._spent()
         with self._linker(self.state.config) as linker:
@@ -217,9 +218,13 @@ class Stages:
         return self._judged(name, config, fit, note)
 
     def _judged(self, name: str, config: LinkerConfig, fit: Fit, note: str) -> StageFigures:
-        """It is the linker's from now on if what is held back is linked no worse with it."""
+        """It is the linker's from now on if what is held back is linked better with it.
+
+        Evidence with weights that did well elsewhere is kept unless it is worse by more than chance may make it.
+        """
         before = self.accuracy
-        kept = fit.accuracy > before or (fit.accuracy == before and name == "evidence")
+        chance = sqrt(before * (1 - before) / len(self._parts.held_back))
+        kept = fit.accuracy >= before - chance if name == "evidence" else fit.accuracy > before
         if kept:
             self.state.config = with_ranker(config, weights=fit.weights, bias=fit.bias)
         return StageFigures(name, before, fit.accuracy, kept, note=note, figures={"weights": fit.weights})

@@ -46,7 +46,13 @@ def check_name(name: str) -> None:
 
 
 def is_installed(name: str) -> bool:
-    return is_model_name(name) and (models_folder() / name / CARD).is_file()
+    if not is_model_name(name):
+        return False
+    card = models_folder() / name / CARD
+    if card.is_file():
+        return True
+    with _undisturbed():
+        return card.is_file()
 
 
 def installed() -> list[ModelCard]:
@@ -61,13 +67,30 @@ def installed() -> list[ModelCard]:
 
 def open_model(name: str, *, check: bool = True) -> tuple[Path, ModelCard]:
     """The folder and the card of a model, its files compared with the card."""
-    if not is_installed(name):
-        raise missing(name)
     folder = models_folder() / name
-    card = read_card(folder)
-    if check:
-        check_files(folder, card)
+    with _undisturbed():
+        if not is_model_name(name) or not (folder / CARD).is_file():
+            raise missing(name)
+        card = read_card(folder)
+        if check:
+            check_files(folder, card)
     return folder, card
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Inside, no model is being replaced: between two renames it would not be there, or be half of another."""
+    try:
+        whole = os.open(models_folder(), os.O_RDONLY)
+    except OSError:
+        yield  # there is no store, so that nobody writes to it
+        return
+    try:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(whole, fcntl.LOCK_SH)
+        yield
+    finally:
+        os.close(whole)
 
 
 def remove(name: str) -> int:
@@ -96,7 +119,8 @@ def new_model(name: str, *, replace: bool = False) -> Iterator[Path]:
         written = folder / name
         written.mkdir()
         yield written
-        _put_in_place(written, store / name, folder / "replaced")
+        with _alone(store):
+            _put_in_place(written, store / name, folder / "replaced")
     finally:
         os.close(lock)
         shutil.rmtree(folder, ignore_errors=True)
@@ -104,14 +128,21 @@ def new_model(name: str, *, replace: bool = False) -> Iterator[Path]:
 
 def _locked_folder(store: Path, name: str) -> tuple[Path, int]:
     """A new folder with a lock on it, made while nobody else sweeps."""
-    whole = os.open(store, os.O_RDONLY)
-    try:
-        fcntl.flock(whole, fcntl.LOCK_EX)
+    with _alone(store):
         _sweep(store)
         folder = Path(tempfile.mkdtemp(prefix=f"{_PARTIAL}{name}-", dir=store))
         lock = os.open(folder, os.O_RDONLY)
         fcntl.flock(lock, fcntl.LOCK_EX)
         return folder, lock
+
+
+@contextmanager
+def _alone(store: Path) -> Iterator[None]:
+    """Inside, nobody else makes, replaces or opens a model."""
+    whole = os.open(store, os.O_RDONLY)
+    try:
+        fcntl.flock(whole, fcntl.LOCK_EX)
+        yield
     finally:
         os.close(whole)
 

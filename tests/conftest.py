@@ -6,12 +6,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from entlink.kb.knowledge_base import KnowledgeBase
 from knowledge_bases import SHARED_DATA, WORLD, make_kb
 
 MODELS = "ENTLINK_MODELS"
 _OWN_MODELS = os.environ.get(MODELS)
+
+# How long an example takes depends on what else the machine does.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -25,7 +25,7 @@ from random_documents import (
     spans,
 )
 
-from entlink.documents import Document, GoldLink, Link, Span
+from entlink.documents import Candidate, Document, GoldLink, Link, Mention, Span
 from entlink.evaluation import Evaluation, EvaluationOptions, Matching, NilRule, compare, evaluate
 from entlink.formats.roles import gold_as_links, links_as_gold
 
@@ -372,3 +372,17 @@ def test_a_run_compared_with_itself_is_no_better(corpus, matching):
         assert all((one.difference, one.p) == (0.0, 1.0) for one in compared.tasks[task])
         assert (compared.balance[task].a_better, compared.balance[task].b_better) == (0, 0)
         assert compared.balance[task].equal == len(corpus)
+
+
+def test_a_right_nil_before_the_first_candidates_counts_as_one_after_them():
+    """Whether any prediction comes with candidates is not known yet when the first document is scored."""
+    ann = Mention(Span(0, 3), "Ann")
+    plain = (
+        Document("0", "Ann", gold=(GoldLink(ann.span, ()),)),
+        Document("0", "Ann", links=(Link(ann, None, 1.0),)),
+    )
+    among = Link(ann, None, 1.0, candidates=(Candidate("a", 1.0),))
+    told = Document("1", "Ann"), Document("1", "Ann", links=(among,))
+    recalls = [[one.candidate_recall for one in score(corpus).slices] for corpus in ([plain, told], [told, plain])]
+    assert recalls[0] == recalls[1]
+    assert 1.0 in recalls[0]

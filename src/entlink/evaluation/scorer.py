@@ -76,9 +76,10 @@ class Scorer:
         score = usual_score(gold, predicted, *how) or general_score(gold, predicted, *how)
         self._begin(gold, score)
         self._watch(gold, predicted)
-        self._count_outcomes(gold, score)
+        has_candidates = any(map(_CANDIDATES, score.predicted))
+        self._count_outcomes(gold, score, has_candidates=has_candidates)
         self.blamer.add(gold, score)
-        self.slices.add(gold, score, has_candidates=self.has_candidates)
+        self.slices.add(gold, score, has_candidates=has_candidates)
         if self.coverage is not None:
             self.tally.add("el_covered", self.coverage.add(gold, predicted))
 
@@ -116,9 +117,8 @@ class Scorer:
         if theirs.is_looking and "lacks" not in gold.meta and predicted.meta.get("lacks") != "offsets":
             theirs.see(gold.text, [link.mention.span for link in predicted.links])
 
-    def _count_outcomes(self, document: Document, score: DocumentScore) -> None:
+    def _count_outcomes(self, document: Document, score: DocumentScore, *, has_candidates: bool) -> None:
         """What became of each gold link that must be found."""
-        has_candidates = any(map(_CANDIDATES, score.predicted))
         if score.fates is not None and not has_candidates:
             for fate, times in score.fates.items():
                 self.outcomes[fate] += times

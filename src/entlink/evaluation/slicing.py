@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import repeat
 
 from entlink.documents import Document
 from entlink.evaluation.conventions import NilRule, is_asked_for
@@ -27,7 +26,7 @@ class SliceCounter:
         self._labelled: dict[str, list[tuple[int, Labels]]] = {}  # by slice: documents that have labels as a whole
 
     def add(self, document: Document, score: DocumentScore, *, has_candidates: bool) -> None:
-        """Count one document; `has_candidates` says whether predictions come with any."""
+        """Count one document; `has_candidates` says whether its predictions come with any."""
         for slicer in self.slicers:
             if slicer.of_document is not None:
                 if labels := slicer.of_document(document):
@@ -88,9 +87,9 @@ def _alike(
         missed = score.answers.count(None) if score.placed is None else score.placed.count(False)
         right = score.right.count(True)
         fates = ((True, True, right), (False, True, len(labels) - missed - right), (False, False, missed))
-        return [((labels[0], is_right, is_placed, False), times) for is_right, is_placed, times in fates if times]
+        return [((labels[0], is_right, is_placed, is_right), times) for is_right, is_placed, times in fates if times]
     placed = score.placed or [answer is not None for answer in score.answers]
-    among = _among_candidates(document, score) if has_candidates else repeat(False, len(labels))
+    among = _among_candidates(document, score) if has_candidates else score.right
     return Counter(zip(labels, score.right, placed, among, strict=True)).items()
 
 

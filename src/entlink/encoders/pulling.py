@@ -51,11 +51,7 @@ def pull(
     if is_installed(name) and not force:
         return open_model(name)[1]
     with new_model(name, replace=True) as folder:
-        path = Path(source) if source is not None else _fetched(name, folder.parent, progress)
-        progress(f"unpacking {name}", 0, _STEPS)
-        layout = read_layout(_model_folder(path, folder.parent))
-        progress(f"checking {name}", 1, _STEPS)
-        _check(layout, recipe, name)
+        layout = _unpacked(name, source, recipe, folder.parent, progress)
         progress(f"converting {name}", 2, _STEPS)
         convert(layout, folder, precision)
         progress(f"writing {name}", 3, _STEPS)
@@ -84,11 +80,7 @@ def pull_weights(
     if is_installed(kept) and not force:
         return open_model(kept)[1]
     with new_model(kept, replace=True) as folder:
-        path = Path(source) if source is not None else _fetched(name, folder.parent, progress)
-        progress(f"unpacking {name}", 0, _STEPS)
-        layout = read_layout(_model_folder(path, folder.parent))
-        progress(f"checking {name}", 1, _STEPS)
-        _check(layout, recipe, name)
+        layout = _unpacked(name, source, recipe, folder.parent, progress)
         progress(f"converting {name}", 2, _STEPS)
         convert(layout, folder, "fp32")
         progress(f"writing {kept}", 3, _STEPS)
@@ -143,6 +135,18 @@ def _completed(card: ModelCard, recipe: Recipe | None, source: Path | str | None
             card, version=recipe.version, licence=recipe.licence, languages=recipe.languages
         )
     return msgspec.structs.replace(card, command=command)
+
+
+def _unpacked(
+    name: str, source: Path | str | None, recipe: Recipe | None, beside: Path, progress: Progress
+) -> Layout:
+    """The model as it came, fetched if it is not at hand, and its weights those that the recipe says."""
+    path = Path(source) if source is not None else _fetched(name, beside, progress)
+    progress(f"unpacking {name}", 0, _STEPS)
+    layout = read_layout(_model_folder(path, beside))
+    progress(f"checking {name}", 1, _STEPS)
+    _check(layout, recipe, name)
+    return layout
 
 
 def _fetched(name: str, beside: Path, progress: Progress) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -85,22 +85,12 @@ def accuracy(linker: Linker, cases: Sequence[Case], progress: Progress) -> float
     return recall_at(table.ranks(list(ranker_of(linker).weights.values())), 1)
 
 
-def fitted(
-    linker: Linker,
-    tune: Sequence[Case],
-    held_back: Sequence[Case],
-    progress: Progress,
-    free: Collection[str] | None = None,
-) -> Fit:
-    """Weights fitted to some cases, from those of the ranker on, and what they do on others.
-
-    `free` names those that may change; None is all of them.
-    """
+def fitted(linker: Linker, tune: Sequence[Case], held_back: Sequence[Case], progress: Progress) -> Fit:
+    """Weights fitted to some cases, from those of the ranker on, and what they do on others."""
     ranker = ranker_of(linker)
     start = list(ranker.weights.values())
     table = _table(linker, tune, progress)
-    fixed = None if free is None else [name not in free for name in ranker.weights]
-    found = [round(weight, 4) for weight in fit_weights(table, start, pull=_PULL / len(tune), fixed=fixed)]
+    found = [round(weight, 4) for weight in fit_weights(table, start, pull=_PULL / len(tune))]
     return Fit(
         dict(zip(ranker.weights, found, strict=True)),
         round(ranker.bias + _shift(table, start, found), 4),

@@ -43,13 +43,8 @@ def _configure(parser: Parser) -> None:
     parser.add_argument(
         "--no-train", action="store_true", help="train no models: only indexes, weights and NIL are adapted"
     )
-    parser.add_argument(
-        "--set",
-        metavar="NAME=VALUE",
-        action="append",
-        default=[],
-        type=values.pair,
-        help="change a setting of both trainings, such as model.base=FOLDER; can be repeated",
+    options.training_settings(
+        parser, "change a setting of both trainings, such as model.base=FOLDER; can be repeated"
     )
     parser.add_argument(
         "--restart", action="store_true", help="begin anew: forget what was begun, and replace the linker there"

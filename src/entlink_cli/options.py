@@ -231,3 +231,8 @@ def make_linker(arguments: Namespace, mentions: str = "detect") -> Linker:
         types=arguments.type,
         min_score=arguments.min_score,
     )
+
+
+def training_settings(parser: Parser, help: str) -> None:
+    """`--set`, which changes settings of a training."""
+    parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], type=values.pair, help=help)

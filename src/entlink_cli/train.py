@@ -45,14 +45,7 @@ def _configure(parser: Parser) -> None:
         help="other documents with gold, to choose the best weights on; can be repeated (default: a 20th of DATA)",
     )
     parser.add_argument("--format", metavar="F", help="format of the documents (default: told from their content)")
-    parser.add_argument(
-        "--set",
-        metavar="NAME=VALUE",
-        action="append",
-        default=[],
-        type=values.pair,
-        help="change a setting, such as training.epochs=3; can be repeated",
-    )
+    options.training_settings(parser, "change a setting, such as training.epochs=3; can be repeated")
     parser.add_argument(
         "--config",
         metavar="C",

@@ -30,6 +30,7 @@ from entlink.engine.local import ignore_progress
 from entlink.evaluation.files import File
 from entlink.learning.adapt import AdaptOptions, adapt
 from entlink.linker import load
+from entlink.saving import read_card
 
 
 def usual_meanings(data: Path) -> dict[str, str]:
@@ -58,13 +59,22 @@ def scores(found: list[Outcome], documents: Iterable[Document], usual: dict[str,
     return told
 
 
-def measure(data: Path, folder: Path, split: str, options: AdaptOptions, *, links: bool) -> dict[str, Any]:
+def adapted(kb: Path, minutes: float) -> dict[str, Any]:
+    """What `adapt` told, now or, where its linker is there already, when it made that one."""
+    beside = linker_beside(kb)
+    if beside.exists():
+        step: dict[str, Any] = read_card(beside).steps[-1]
+        return step
+    report = adapt(kb, AdaptOptions(minutes=minutes), ignore_progress)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {"adapt": msgspec.to_builtins(report), "peak memory in MB": peak}
+
+
+def measure(data: Path, folder: Path, split: str, minutes: float, *, links: bool) -> dict[str, Any]:
     kb = build(data, folder, links=links)
     documents = list(File(data / f"mentions_{split}.jsonl.xz", "gold"))
     usual = usual_meanings(data)
-    report = adapt(kb, options, ignore_progress)
-    told: dict[str, Any] = {"adapt": msgspec.to_builtins(report)}
-    told["peak memory in MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    told = adapted(kb, minutes)
     for name, config in (("zero-shot", read_config("zero-shot")), ("adapted", read_config(linker_beside(kb)))):
         linker = load(kb, config=config, mentions="given")
         told[name] = scores(list(outcomes(linker, documents)), documents, usual)
@@ -84,8 +94,8 @@ def main() -> None:
     told: dict[str, Any] = {"split": arguments.split, "entlink": entlink.__version__, "minutes": arguments.minutes}
     for name in ("unfamiliar", "familiar"):
         if arguments.only in (None, name):
-            options = AdaptOptions(minutes=arguments.minutes)
-            told[name] = measure(arguments.data, arguments.folder, arguments.split, options, links=name == "familiar")
+            links = name == "familiar"
+            told[name] = measure(arguments.data, arguments.folder, arguments.split, arguments.minutes, links=links)
     sys.stdout.write(json.dumps(told, indent=2) + "\n")
 
 

@@ -298,18 +298,20 @@ def test_without_an_index_there_is_none_until_it_is_made(tmp_path, opened):
     assert company.of("Dutch", [kb.key("en")]) == [4]
 
 
-def test_entities_that_come_later_have_company_from_the_next_index_on(lands, opened):
+def test_entities_that_come_later_have_company_by_the_words_of_their_titles(lands, opened):
+    """Words of one paragraph alone are not in the index; from the next one on, titles are names."""
     kb = opened(lands)
     company = Company(kb)
     assert company.of("Dutch", [kb.key("en")]) == [4]
     text = "Dutch ships, Dutch eyes, and much else that is Dutch in England."
-    add(lands, [Entity("eyes", "Eyes", text), Entity("else", "Much else", text)])
+    add(lands, [Entity("eyes", "Eyes", text), Entity("else", "Much else", text), Entity("ships", "Ships (sail)", "")])
     kb.refresh()
-    keys = [kb.key(id) for id in ("en", "eyes", "else")]
-    assert company.of("Dutch", keys) == [4, 0, 0]
+    keys = [kb.key(id) for id in ("en", "eyes", "else", "ships")]
+    assert company.of("Dutch", keys) == [4, 0, 0, 4]
+    assert company.of("ships", keys) == [2, 0, 0, 0]  # nothing keeps company with itself
     reindex(lands, processes=1)
     kb.refresh()
-    assert company.of("Dutch", keys) == [6, 2, 1]
+    assert company.of("Dutch", keys) == [6, 2, 1, 6]
     assert [one.name for one in derived_indexes(lands / "index-2")] == ["company"]
     assert not (lands / "index-1").exists()
 

@@ -217,7 +217,7 @@ def test_a_training_that_goes_astray_is_left_out(world, options, tmp_path):
 def test_links_are_examples_where_they_are_kept(tmp_path, options):
     kb = make_kb(tmp_path, tiny_world.rows(linked=True), "linked", descriptions="full")
     report = adapt(kb, AdaptOptions(minutes=60, config=options.config, train=False), quiet)
-    assert set(report.examples) == {"link", "sample"}
+    assert set(report.examples) == {"link", "sample", "plain"}
     detector = report.stages[-1]
     assert "F1 of linked names" in detector.note
     assert 0 < detector.figures["before"] <= 1

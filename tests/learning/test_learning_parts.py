@@ -6,7 +6,7 @@ import math
 
 import pytest
 import torch
-from tiny_training import make_config, make_examples
+from tiny_training import WORDS, make_config, make_examples
 
 from entlink.documents import Document, GoldLink, Mention, Span
 from entlink.encoders.pair_tokens import PairReader
@@ -66,6 +66,8 @@ def test_settings_are_laid_over():
         ({"training.epochs": "0"}, "Expected `int` >= 1"),
         ({"training.precision": "int8"}, "Invalid enum value 'int8'"),
         ({"model.separate": "true"}, "does not fit a cross-encoder"),
+        ({"model.fixed_entities": "true"}, "does not fit a cross-encoder"),
+        ({"model.kind": "bi-encoder", "model.fixed_entities": "true"}, "set model.separate to true"),
         ({"model.kind": "bi-encoder", "model.loss": "binary"}, "does not fit a bi-encoder"),
     ],
 )
@@ -164,10 +166,22 @@ def material(stage, base, examples):
 
 def test_chance_keeps_the_same_negatives_in_any_batch(stage, base):
     found = material(stage, base, make_examples(60))
-    together = choose(found, range(60), 0.5, seed=4, epoch=2)
-    assert [choose(found, [at], 0.5, seed=4, epoch=2)[0] for at in range(60)] == together
+    config = make_config(base, keep_rate=0.5, seed=4, masked=0.3).training
+    together = choose(found, range(60), config, epoch=2)
+    assert [choose(found, [at], config, epoch=2)[0] for at in range(60)] == together
     assert 40 < sum(len(one.negatives) for one in together) < 80
-    assert choose(found, range(60), 0.5, seed=4, epoch=3) != together
+    assert 8 < sum(one.masked for one in together) < 30
+    assert choose(found, range(60), config, epoch=3) != together
+
+
+def test_a_hidden_name_leaves_what_is_around_it(stage, base):
+    found = material(stage, base, make_examples(5))
+    for at in range(5):
+        plain, hidden = (found.mention(Chosen(at, (), masked)) for masked in (False, True))
+        assert plain == found.mentions[at]
+        assert hidden.ids[: hidden.first] == plain.ids[: plain.first]
+        assert hidden.ids[hidden.first : hidden.last] == [WORDS.index("[MASK]")]
+        assert hidden.ids[hidden.last :] == plain.ids[plain.last :]
 
 
 def test_an_example_of_an_unknown_entity_is_told(stage, base):

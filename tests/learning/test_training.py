@@ -203,6 +203,19 @@ def test_towers_of_their_own(stage, base, tmp_path):
     assert not (tmp_path / "made" / "model.onnx").exists()
 
 
+def test_entities_that_stay_as_they_are(stage, base, tmp_path):
+    """Only the tower of mentions moves, towards the entities of the base, and away from all others."""
+    settings = {"separate": True, "fixed_entities": True, "masked": 0.3}
+    config = make_config(base, "bi-encoder", epochs=6, dropout=0.1, **settings)
+    plain = [one._replace(negatives=()) for one in make_examples(300)]
+    report = train(config, stage, plain, make_examples(60, 1), tmp_path / "made")
+    before, after = load_file(base / "model.safetensors"), weights_of(tmp_path / "made")
+    assert all((after[f"entity.{name}"] == value).all() for name, value in before.items())
+    name = "encoder.layer.0.output.dense.weight"
+    assert (after[f"mention.{name}"] != before[name]).any()
+    assert report.history[0].figure < 0.7 < 0.9 < report.best
+
+
 # what can be wrong
 
 

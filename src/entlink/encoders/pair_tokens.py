@@ -34,6 +34,9 @@ class PairReader:
         self._open, self._close, self._title = (
             _marker_id(tokenizer, marker, where) for marker, where in zip(settings.markers, _MARKERS, strict=True)
         )
+        self._mask: int | None = next(
+            (id for sign in ("[MASK]", "<mask>") if (id := tokenizer.token_to_id(sign)) is not None), None
+        )
         signs = len(self._before) + len(self._after)
         self._mention_room = settings.mention_tokens - signs - 2
         self._entity_room = settings.entity_tokens - signs - 1
@@ -81,6 +84,13 @@ class PairReader:
     def joint(self, mention: Tokens, entity: Tokens) -> Tokens:
         """Both as one text; the place is that of the mention."""
         return Tokens([*mention.ids, *entity.ids[len(self._before) :]], mention.first, mention.last)
+
+    def hidden(self, mention: Tokens) -> Tokens:
+        """The mention with a mask in the place of its words; as it is for a model that knows no mask."""
+        first, last = mention.first, mention.last
+        if self._mask is None or not self.has_words(mention):
+            return mention
+        return Tokens([*mention.ids[:first], self._mask, *mention.ids[last:]], first, first + 1)
 
     def has_words(self, tokens: Tokens) -> bool:
         """Whether the surface or the title has tokens of its own."""

@@ -42,10 +42,15 @@ class CompanyIndex:
                 "Remove the folder and run `entlink kb index --company` to make it anew"
             )
         self._count = card.rows
+        self._last: int | None = card.settings.get("last key")
 
     def __len__(self) -> int:
         """How many paragraphs there are."""
         return self._count
+
+    def is_before(self, key: int) -> bool:
+        """Whether it was made before the entity of this key was added; one of an older release cannot tell."""
+        return self._last is not None and key > self._last
 
     def find(self, terms: Sequence[int]) -> list[Paragraphs]:
         """The paragraphs of each term, in ascending order; none where it is not known."""

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from entlink.errors import DamagedError
 from entlink.kb.company_index import CompanyIndex
 from entlink.kb.company_paragraphs import entity_term, word_term, words_of
 from entlink.kb.derived import COMPANY, derived_folder, is_complete
+from entlink.kb.names import without_parenthesis
 
 if TYPE_CHECKING:
     from entlink.kb.company_index import Paragraphs
@@ -24,7 +26,8 @@ class Company:
     """Counts the paragraphs of a knowledge base's descriptions that hold a surface and the name of an entity.
 
     The surface stands outside of all names, its words in any order. What an entity's own description says does not
-    count for it. The index is that of `entlink kb index --company`; entities that were added since have no company.
+    count for it. The index is that of `entlink kb index --company`. The titles of entities that were added since are
+    looked for as surfaces are.
     """
 
     def __init__(self, kb: KnowledgeBase) -> None:
@@ -68,8 +71,24 @@ class Company:
         words = words_of(surface)
         terms = [*map(word_term, words), *map(entity_term, keys)]
         found = self._index.find(terms)
-        paragraphs = self._holding(found[: len(words)])
-        return _common_counts(paragraphs, found[len(words) :])
+        paragraphs, named = self._holding(found[: len(words)]), found[len(words) :]
+        for place, key in enumerate(keys):
+            if self._index.is_before(key):
+                named[place] = self._with_title_of(key, named[place][:0], set(words))
+        return _common_counts(paragraphs, named)
+
+    def _with_title_of(self, key: int, none: Paragraphs, surface: set[str]) -> Paragraphs:
+        """The paragraphs that hold the words of an entity's title, which the index does not know for a name yet."""
+        assert self._index is not None
+        try:
+            _, title = self.kb.head(key)
+        except DamagedError:
+            return none  # another process removed it just now
+        words = words_of(without_parenthesis(title) or title)
+        if surface.issuperset(words):
+            return none  # it is the surface itself that stands there
+        held = self._holding(self._index.find([*map(word_term, words)]))
+        return none if held is None else held
 
     def _holding(self, postings: list[Paragraphs]) -> Paragraphs | None:
         """The paragraphs that hold all words, common ones left aside; None where there are no words."""

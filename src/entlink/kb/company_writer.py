@@ -88,7 +88,7 @@ def write_company(
     )
     shutil.rmtree(blocks)
     count = sum(paragraphs for _, paragraphs in counted)
-    return finish(folder, "entlink.kb.company_writer", count, {"format": FORMAT})
+    return finish(folder, "entlink.kb.company_writer", count, {"format": FORMAT, "last key": last})
 
 
 def _worth_keeping(terms: NDArray[Any], counts: NDArray[Any]) -> NDArray[Any]:

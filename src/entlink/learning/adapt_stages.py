@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from math import sqrt
 from pathlib import Path
-from random import Random
 from time import monotonic
 
 import msgspec
@@ -18,6 +17,7 @@ from entlink.config import LinkerConfig, retriever_names
 from entlink.documents import Document, Mention, Span
 from entlink.errors import InputError, MissingExtraError, MissingModelError
 from entlink.interfaces import Question
+from entlink.learning.adapt_lessons import BI_ENCODER, CROSS_ENCODER, lesson
 from entlink.learning.adapt_report import StageFigures
 from entlink.learning.adapt_state import AdaptFolder, AdaptOptions, AdaptState
 from entlink.learning.adapt_weights import (
@@ -30,7 +30,7 @@ from entlink.learning.adapt_weights import (
     with_ranker,
     with_weights,
 )
-from entlink.learning.self_cases import Case, Parts, parted, read_cases, write_cases
+from entlink.learning.self_cases import PLAIN, Parts, parted, read_cases, write_cases
 from entlink.learning.self_links import link_pairs
 from entlink.learning.self_pairs import Wanted, self_pairs
 from entlink.linker import Linker, load
@@ -40,15 +40,13 @@ Progress = Callable[[str, float, float], None]
 FEWEST_EXAMPLES = 100
 _MOST_FOR_COMPANY = 500_000  # entities: the texts of more take too long to read; `kb index --company` does it
 FLAT = 50_000  # entities: of more, vectors are made on demand
-BI_ENCODER, CROSS_ENCODER = "bi-encoder", "cross-encoder"
 # Of the minutes: from links, a cross-encoder learns to tell a name's meanings apart; without, it hardly learns more
 # than the bi-encoder, which needs fewer examples.
-_SHARES_WITH_LINKS = {BI_ENCODER: 0.1, CROSS_ENCODER: 0.55}
-_SHARES_WITHOUT = {BI_ENCODER: 0.5, CROSS_ENCODER: 0.15}
+_SHARES_WITH_LINKS = {BI_ENCODER: 0.3, CROSS_ENCODER: 0.4}
+_SHARES_WITHOUT = {BI_ENCODER: 0.55, CROSS_ENCODER: 0.12}
 _FOR_EXAMPLES = 0.2  # of the minutes, indexes included
 _FOR_THE_REST = 0.08  # of the minutes, that a training leaves
 _SHORTEST_TRAINING = 1.0  # seconds
-_NEGATIVES = {BI_ENCODER: 3, CROSS_ENCODER: 4}
 _SETTINGS = {
     "training.epochs": "3",
     "training.checkpoint_every": "50",
@@ -56,8 +54,15 @@ _SETTINGS = {
     "model.mention_tokens": "48",
 }
 _OWN_SETTINGS = {
-    BI_ENCODER: {"model.entity_tokens": "48", "training.batch": "48", "training.learning_rate": "4e-5"},
-    CROSS_ENCODER: {"model.entity_tokens": "40", "training.learning_rate": "1.5e-4"},
+    BI_ENCODER: {
+        "model.entity_tokens": "48",
+        "model.separate": "true",
+        "model.fixed_entities": "true",
+        "training.batch": "64",
+        "training.learning_rate": "5e-5",
+        "training.masked": "0.4",
+    },
+    CROSS_ENCODER: {"model.entity_tokens": "40", "training.learning_rate": "1.5e-4", "training.masked": "0.15"},
 }
 # Where nothing but the texts was learnt from, what fits examples made of them need not fit mentions to come: the
 # weights of models are then those that did best on the development mentions of Schools Wikipedia.
@@ -162,12 +167,13 @@ class Stages:
         seconds = _FOR_EXAMPLES * self.options.minutes * 60 - self._spent()
         with self._linker(self.state.config) as linker:
             if linker.kb.has_hyperlinks:
-                cases = link_pairs(linker, _LINKS, _LINKED_PAGES, seed, progress, seconds=seconds)
+                cases = link_pairs(linker, _LINKS, _LINKED_PAGES, seed, progress, plain=wanted.plain, seconds=seconds)
             else:
                 cases = self_pairs(linker, wanted, seed, progress, seconds=seconds)
-        if len(cases) < FEWEST_EXAMPLES:
+        measurable = sum(one.kind != PLAIN for one in cases)
+        if measurable < FEWEST_EXAMPLES:
             raise InputError(
-                f"{self.kb}: its texts and links give {len(cases)} examples only, and {FEWEST_EXAMPLES} are needed. "
+                f"{self.kb}: its texts and links give {measurable} examples only, and {FEWEST_EXAMPLES} are needed. "
                 "Build it with longer descriptions (--descriptions full), or link with zero-shot"
             )
         write_cases(self.folder.cases, cases)
@@ -276,11 +282,8 @@ class Stages:
         seeded = {"training.seed": str(self.options.seed)}
         settings = {**_SETTINGS, **_OWN_SETTINGS[name], **seeded, **self.options.settings}
         config = read_train_config(name, settings)
-        random = Random(self.options.seed)
-        examples, aside = (
-            [one.example(_NEGATIVES[name], random) for one in self._in_order(part)]
-            for part in (self._parts.train, self._parts.tune)
-        )
+        weights = self.state.config.ranker.get("weights", {})
+        examples, aside = lesson(name, self._parts, weights, self.options.seed)
 
         def told(stage: str, done: float, total: float) -> None:
             self._progress(f"{name}: {stage}", done, total)
@@ -288,16 +291,6 @@ class Stages:
         with KnowledgeBase.open(self.kb) as kb:
             report = train(config, kb, examples, aside, folder, progress=told, name=name, minutes=seconds / 60)
         return f"{report.steps:,} steps on {report.examples:,} examples"
-
-    def _in_order(self, cases: Sequence[Case]) -> Iterator[Case]:
-        """With their candidates in the order of the weights so far, so that wrong ones are those that mislead."""
-        weights = self.state.config.ranker.get("weights", {})
-        for one in cases:
-            order = sorted(
-                one.candidates,
-                key=lambda found: -sum(weight * found.evidence.get(name, 0.0) for name, weight in weights.items()),
-            )
-            yield one._replace(candidates=order if weights else one.candidates)
 
     def _seconds_for(self, name: str) -> float:
         """The share of a model in the minutes, or what is left of them."""

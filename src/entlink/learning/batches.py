@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from entlink.encoders.reporting import Progress
     from entlink.kb.knowledge_base import KnowledgeBase
     from entlink.learning.examples import Example
+    from entlink.learning.train_config import TrainingConfig
 
 _READ_AT_ONCE = 512
 MOST_TOKENS = 4096  # of a block, with its padding: more at once is no quicker on a CPU
@@ -79,6 +80,11 @@ class Material:
     def __len__(self) -> int:
         return len(self.own)
 
+    def mention(self, chosen: Chosen) -> Tokens:
+        """The mention of an example as it is read this time."""
+        read = self.mentions[chosen.example]
+        return self.reader.hidden(read) if chosen.masked else read
+
     def digest(self) -> str:
         """What the examples are, as a checksum."""
         told = repr((self.own, self.negatives, self.weights, self.places)).encode()
@@ -102,10 +108,11 @@ def _entity(kb: KnowledgeBase, id: str) -> Entity:
 
 
 class Chosen(NamedTuple):
-    """An example of a batch, with the negatives that were kept of it this time."""
+    """An example of a batch, with the negatives that were kept of it this time, and whether its name is hidden."""
 
     example: int
     negatives: tuple[int, ...]
+    masked: bool = False
 
 
 def epoch_order(seed: int, epoch: int, count: int) -> NDArray[numpy.int64]:
@@ -113,15 +120,20 @@ def epoch_order(seed: int, epoch: int, count: int) -> NDArray[numpy.int64]:
     return numpy.random.default_rng([seed, epoch]).permutation(count)
 
 
-def choose(material: Material, examples: Iterable[int], keep_rate: float, seed: int, epoch: int) -> list[Chosen]:
-    """The examples with those of their negatives that chance keeps, the same whatever they are batched with."""
+def choose(material: Material, examples: Iterable[int], config: TrainingConfig, epoch: int) -> list[Chosen]:
+    """The examples with those of their negatives that chance keeps, the same whatever they are batched with.
+
+    Chance hides the names of some, too.
+    """
     chosen = []
     for example in examples:
         negatives = material.negatives[example]
-        if keep_rate < 1:
-            draws = numpy.random.default_rng([seed, epoch, example]).random(len(negatives))
-            negatives = tuple(one for one, draw in zip(negatives, draws, strict=True) if draw < keep_rate)
-        chosen.append(Chosen(int(example), negatives))
+        masked = False
+        if config.keep_rate < 1 or config.masked > 0:
+            *draws, hide = numpy.random.default_rng([config.seed, epoch, example]).random(len(negatives) + 1)
+            negatives = tuple(one for one, draw in zip(negatives, draws, strict=True) if draw < config.keep_rate)
+            masked = hide < config.masked
+        chosen.append(Chosen(int(example), negatives, bool(masked)))
     return chosen
 
 

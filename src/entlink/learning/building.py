@@ -39,6 +39,8 @@ def make_network(config: ModelConfig, base: Base, seed: int, *, bf16: bool = Fal
         return network
     names = SIDES if config.separate else (SHARED,)
     towers = {name: _tower(config, base, name, bf16) for name in names}
+    if config.fixed_entities:
+        towers["entity"].requires_grad_(False)
     pair = BiEncoder(towers, width, config.dimension, cosine=config.similarity == "cosine")
     if base.kind == "dual" and base.heads and not config.dimension:
         raise ConfigError(

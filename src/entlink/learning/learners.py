@@ -71,24 +71,31 @@ class CrossLearner:
         """A score a pair, mention after mention, its own entity first."""
         texts = []
         for one in chosen:
-            mention = material.mentions[one.example]
+            mention = material.mention(one)
             for entity in (material.own[one.example], *one.negatives):
                 texts.append(material.reader.joint(mention, material.entities[entity]))
         return in_blocks(self.network, texts, material.reader.pad_id, self._device)
 
 
 class BiLearner:
-    """A bi-encoder: every mention is compared with the entities of the whole batch, and with all their negatives."""
+    """A bi-encoder: every mention is compared with the entities of the whole batch, and with all their negatives.
 
-    def __init__(self, network: BiEncoder, device: torch.device, scale: float, batch: int) -> None:
+    Where the vectors of entities do not change, it is compared with those of all examples: that is cheap.
+    """
+
+    def __init__(
+        self, network: BiEncoder, device: torch.device, scale: float, batch: int, *, fixed_entities: bool = False
+    ) -> None:
         self.network, self._device, self._scale, self._batch = network, device, scale, batch
+        self._fixed: dict[int, Tensor] | None = {} if fixed_entities else None  # by the id of their material
 
     def weigh(self, material: Material, chosen: Sequence[Chosen]) -> float:
         return sum(material.weights[one.example] for one in chosen)
 
     def loss(self, material: Material, chosen: Sequence[Chosen]) -> Tensor:
-        columns = columns_of(material, chosen)
-        scores = self._scale * self._scores(material, [one.example for one in chosen], list(columns))
+        fixed = self._fixed is not None
+        columns = {row: row for row in range(len(material.entities))} if fixed else columns_of(material, chosen)
+        scores = self._scale * self._scores(material, chosen, list(columns))
         target = torch.tensor([columns[material.own[one.example]] for one in chosen], device=self._device)
         weights = torch.tensor([material.weights[one.example] for one in chosen], device=self._device)
         allowed = comparable(material, chosen, columns).to(self._device)
@@ -103,7 +110,7 @@ class BiLearner:
                 Chosen(at, material.negatives[at]) for at in range(start, min(start + self._batch, len(material)))
             ]
             columns = columns_of(material, part)
-            scores = self._scores(material, [one.example for one in part], list(columns)).cpu()
+            scores = self._scores(material, part, list(columns)).cpu()
             fair = comparable(material, part, columns)
             for row, one in enumerate(part):
                 own = columns[material.own[one.example]]
@@ -117,11 +124,25 @@ class BiLearner:
                 right += not len(rest) or bool(scores[row, own] > rest.max())
         return right / len(material) if len(material) else 0.0
 
-    def _scores(self, material: Material, mentions: Sequence[int], entities: Sequence[int]) -> Tensor:
+    def _scores(self, material: Material, chosen: Sequence[Chosen], entities: Sequence[int]) -> Tensor:
         pad = material.reader.pad_id
-        left = in_blocks(self._side("mention"), [material.mentions[at] for at in mentions], pad, self._device)
-        right = in_blocks(self._side("entity"), [material.entities[at] for at in entities], pad, self._device)
+        left = in_blocks(self._side("mention"), [material.mention(one) for one in chosen], pad, self._device)
+        right = self._entities(material, entities)
         return left @ right.T  # [mentions, entities]
+
+    def _entities(self, material: Material, rows: Sequence[int]) -> Tensor:
+        """The vectors of entities; where they do not change, all are made at once, the first time."""
+        if self._fixed is None:
+            return self._made(material, rows)
+        if id(material) not in self._fixed:
+            self.network.towers["entity"].eval()
+            with torch.inference_mode(False), torch.no_grad():
+                self._fixed[id(material)] = self._made(material, range(len(material.entities)))
+        return self._fixed[id(material)][torch.tensor(rows, device=self._device)]
+
+    def _made(self, material: Material, rows: Sequence[int]) -> Tensor:
+        read = [material.entities[row] for row in rows]
+        return in_blocks(self._side("entity"), read, material.reader.pad_id, self._device)
 
     def _side(self, side: Side) -> Callable[[Rows], Tensor]:
         return lambda rows: self.network(side, rows)

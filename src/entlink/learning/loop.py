@@ -113,7 +113,7 @@ class Loop:
         if self._order[0] != epoch:
             self._order = epoch, epoch_order(self._config.seed, epoch, len(self._material))
         taken = self._order[1][place * self._a_step : (place + 1) * self._a_step]
-        return choose(self._material, taken.tolist(), self._config.keep_rate, self._config.seed, epoch)
+        return choose(self._material, taken.tolist(), self._config, epoch)
 
     def _rate(self, number: int) -> float:
         """The share of the learning rate at a step: up, then down to nothing, by the clock if that ends it first."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -14,7 +14,11 @@ from entlink.errors import DamagedError
 from entlink.interfaces import Shortlist
 from entlink.learning.examples import Example
 
+if TYPE_CHECKING:
+    from entlink.tuning.self_mentions import SelfMention
+
 SAMPLE = "sample"  # the kind of cases to measure on, where some are drawn for that
+PLAIN = "plain"  # the kind of cases to train on only, without candidates: many, since they cost nothing to find
 _HELD_BACK = 0.1  # of the pages, and as many to tune
 _FIRST_NEGATIVES, _NEGATIVES_AMONG = 2, 10
 
@@ -39,6 +43,11 @@ class Case(NamedTuple):
         first, rest = wrong[:_FIRST_NEGATIVES], wrong[_FIRST_NEGATIVES:_NEGATIVES_AMONG]
         drawn = random.sample(rest, min(len(rest), max(0, negatives - len(first))))
         return Example(self.document, self.mention, self.entity, (*first[:negatives], *drawn))
+
+
+def plain_case(mention: SelfMention) -> Case:
+    """A mention whose meaning is known, to train on."""
+    return Case(PLAIN, mention.source or "", mention.document, mention.mention, mention.entity or "", ())
 
 
 class Parts(NamedTuple):
@@ -96,18 +105,19 @@ def parted(cases: Sequence[Case], most: int, seed: int) -> Parts:
     """Eight of ten pages to train on, one to tune with, one held back; of the last two, `most` cases at most.
 
     Where cases were drawn to measure on, half of their pages are to tune with, half held back, and all others to
-    train on.
+    train on. Plain ones are to train on, or are left out.
     """
     random = Random(seed)
     drawn = [one for one in cases if one.kind == SAMPLE]
-    sources = sorted({one.source for one in drawn or cases})
+    sources = sorted({one.source for one in drawn or cases if one.kind != PLAIN})
     random.shuffle(sources)
     share = max(1, round(len(sources) * (0.5 if drawn else _HELD_BACK)))
     held_back, tune = set(sources[:share]), set(sources[share : 2 * share])
     parts = Parts([], [], [])
     for one in cases:
         part = 2 if one.source in held_back else 1 if one.source in tune else 0
-        parts[part].append(one)
+        if not part or one.kind != PLAIN:
+            parts[part].append(one)
     return Parts(parts.train, _drawn(parts.tune, most, random), _drawn(parts.held_back, most, random))
 
 

@@ -18,6 +18,8 @@ from entlink.tuning.self_alterations import parts
 from entlink.tuning.self_mentions import Kind, SelfMention
 
 SHORT_OF_ENTITY, NAMES_OF_ENTITY, SALIENT_WORDS = 6, 3, 4
+_PLAIN_OF_ENTITY, _PLAIN_OF_PASSAGE = 300, 3
+_AROUND = 300  # characters: more than a model reads of what surrounds a mention
 _SHORTEST_CUT = 3
 _COMMON = 0.08  # a word in a larger share of the passages says nothing
 _RARE = 0.01
@@ -173,6 +175,24 @@ class Proposals:
                 seen[entity] += 1
                 start, length = name.start, name.end - name.start
                 yield _mention(f"name{number}", passage.source, passage.text, start, length, entity)
+
+    def plain(self) -> Iterator[SelfMention]:
+        """Names that one entity alone bears, some of every passage: as often as texts speak of it, up to a point."""
+        seen: Counter[str] = Counter()
+        for number, passage in enumerate(self._passages()):
+            found = [
+                name
+                for name in passage.names
+                if len(name.bearers) == 1
+                and name.bearers[0] != passage.source
+                and seen[name.bearers[0]] < _PLAIN_OF_ENTITY
+            ]
+            for place, name in enumerate(self._random.sample(found, min(_PLAIN_OF_PASSAGE, len(found)))):
+                seen[name.bearers[0]] += 1
+                start, end = max(0, name.start - _AROUND), name.end + _AROUND
+                text, length = passage.text[start:end], name.end - name.start
+                id = f"plain{number}.{place}"
+                yield _mention(id, passage.source, text, name.start - start, length, name.bearers[0])
 
     def _meant(self, passage: Passage, name: Name) -> str | None:
         if len(name.bearers) == 1:

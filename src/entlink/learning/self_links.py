@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from entlink.documents import Candidate, Document, Entity, Mention, Span
 from entlink.kb.folding import key_of
-from entlink.learning.self_cases import SAMPLE, Case
+from entlink.learning.self_cases import SAMPLE, Case, plain_case
 from entlink.ranking.spelling import bare_key
 from entlink.tuning.self_linking import ranked
 from entlink.tuning.self_mentions import Kind, SelfMention, sampled
@@ -26,7 +26,7 @@ _LINKS_OF_ENTITY = 100  # in its text
 _READ = 200_000  # links that are looked at
 _OF_ONE_MEANING = 200  # of a name
 _USUAL_FOR_ONE, _USUAL = 2, 2  # links with a name's most usual meaning for each with another, and besides
-_AROUND = 750  # characters on each side, within the paragraph
+_AROUND, _NEAR = 750, 300  # characters on each side, within the paragraph
 _SHORTEST_PARAGRAPH = 40
 _KEPT = 20
 _FEWEST = 400  # however long they take
@@ -50,14 +50,16 @@ def link_pairs(
     progress: Progress,
     *,
     measured: int = 3_000,
+    plain: int = 0,
     seconds: float | None = None,
 ) -> list[Case]:
     """Links as examples, at most so many, with the linker's candidates for them; after `seconds`, fewer.
 
-    Those of some pages are drawn as they come, `measured` at most, to measure on.
+    Those of some pages are drawn as they come, `measured` at most, to measure on; of the others, `plain` at most are
+    given without candidates, too.
     """
     began = monotonic()
-    mentions, aside = link_mentions(linker.kb, wanted, measured, entities, seed, progress)
+    mentions, aside, rest = link_mentions(linker.kb, wanted, measured, plain, entities, seed, progress)
 
     def told(stage: str, done: float, total: float) -> None:
         progress("finding candidates", done, total)
@@ -70,31 +72,36 @@ def link_pairs(
             cases.append(Case(kind, source, one.document, one.mention, entity, candidates))
             if seconds is not None and monotonic() - began > seconds and number >= _FEWEST:
                 break
-    return cases
+    return cases + [plain_case(one) for one in rest]
 
 
 def link_mentions(
-    kb: KnowledgeBase, wanted: int, measured: int, entities: int, seed: int, progress: Progress
-) -> tuple[list[SelfMention], list[SelfMention]]:
-    """Links to learn from, above all those whose name may mean several, and links of other pages as they come."""
+    kb: KnowledgeBase, wanted: int, measured: int, plain: int, entities: int, seed: int, progress: Progress
+) -> tuple[list[SelfMention], list[SelfMention], list[SelfMention]]:
+    """Links to learn from, above all those whose name may mean several; links of other pages as they come; and more.
+
+    The last are of the same pages as the first, as they come, with less of their text.
+    """
     random = Random(seed)
     places = _places(kb, entities, random, progress)
     pages = list(dict.fromkeys(one.source for one in places))
     aside = set(random.sample(pages, round(_ASIDE * len(pages))))
     others = [one for one in places if one.source in aside]
-    chosen = _chosen(kb, [one for one in places if one.source not in aside], wanted, random)
+    places = [one for one in places if one.source not in aside]
+    chosen = _chosen(kb, places, wanted, random)
     sample = random.sample(others, min(measured, len(others)))
-    return _mentions(kb, chosen, random), _mentions(kb, sample, random)
+    rest = random.sample(places, min(plain, len(places)))
+    return _mentions(kb, chosen, random), _mentions(kb, sample, random), _mentions(kb, rest, random, _NEAR)
 
 
-def _mentions(kb: KnowledgeBase, places: Sequence[Place], random: Random) -> list[SelfMention]:
+def _mentions(kb: KnowledgeBase, places: Sequence[Place], random: Random, around: int = _AROUND) -> list[SelfMention]:
     """Links in their texts, each of which is read once."""
     source: Entity | None = None
     found = []
     for one in sorted(places, key=lambda place: place.source):
         if source is None or source.id != one.source:
             source = kb.get(one.source)
-        mention = None if source is None else _mention(source, one.span, one.target)
+        mention = None if source is None else _mention(source, one.span, one.target, around)
         if mention is not None:
             found.append(mention)
     random.shuffle(found)
@@ -157,13 +164,13 @@ def _is_title(kb: KnowledgeBase, surface: str, target: str) -> bool:
     return entity is not None and key_of(surface) == bare_key(entity.title)
 
 
-def _mention(entity: Entity, span: Span, target: str) -> SelfMention | None:
+def _mention(entity: Entity, span: Span, target: str, around: int) -> SelfMention | None:
     """The link in its paragraph, or in what stands around it there."""
     text = entity.description
     surface = text[span.start : span.end]
-    begin = max(text.rfind("\n", 0, span.start) + 1, span.start - _AROUND)
+    begin = max(text.rfind("\n", 0, span.start) + 1, span.start - around)
     end = text.find("\n", span.end)
-    end = min(len(text) if end < 0 else end, span.end + _AROUND)
+    end = min(len(text) if end < 0 else end, span.end + around)
     if "\n" in surface or not surface.strip() or end - begin < min(_SHORTEST_PARAGRAPH, 3 * len(surface)):
         return None
     at = span.start - begin
@@ -182,7 +189,7 @@ def _as_if_unlinked(kb: KnowledgeBase, one: SelfMention, candidates: Sequence[Ca
     for candidate in candidates:
         evidence = dict(candidate.evidence)
         for name in ("prior", "alias"):
-            if evidence.get(name) and "edit" not in evidence:
+            if evidence.get(name) and "tier" in evidence:
                 support = max(0.0, evidence[name] * meaning.total - (candidate.entity == one.entity))
                 evidence[name] = support / left if left else 0.0
         found.append(Candidate(candidate.entity, candidate.score, evidence, candidate.title))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from entlink.documents import Candidate
-from entlink.learning.self_cases import Case
+from entlink.learning.self_cases import Case, plain_case
 from entlink.learning.self_kinds import ALIKE, IN_COMPANY, SPOKEN_OF, Proposals, Together
 from entlink.learning.self_texts import OwnTexts, read_texts
 from entlink.ranking.combination import CombinationRanker
@@ -43,6 +43,7 @@ class Wanted(msgspec.Struct, frozen=True):
     own: int = 4_000
     page: int = 3_000
     name: int = 1_800
+    plain: int = 90_000
     entities: int = 6_000
 
     def scaled(self, scale: float) -> Wanted:
@@ -78,7 +79,7 @@ def self_pairs(
             kind = kind._replace(most=min(kind.most, max(_FEWEST_OF_KIND, round(len(cases) * _NAMES))))
         until = None if seconds is None else began + read + (seconds - read) * kind.until
         cases += _kept(linker, kind, until, progress)
-    return cases
+    return cases + [plain_case(one) for one in islice(proposals.plain(), wanted.plain)]
 
 
 class _Kind(NamedTuple):

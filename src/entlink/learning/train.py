@@ -146,7 +146,8 @@ def kb_name(kb: KnowledgeBase) -> str:
 def _learner(network: BiEncoder | CrossEncoder, config: TrainConfig, device: torch.device) -> Learner:
     if isinstance(network, CrossEncoder):
         return CrossLearner(network, device, binary=config.model.loss == "binary")
-    return BiLearner(network, device, config.model.scale, config.training.batch)
+    model, batch = config.model, config.training.batch
+    return BiLearner(network, device, model.scale, batch, fixed_entities=model.fixed_entities)
 
 
 def _knows_already(config: TrainConfig, base: Base) -> bool:

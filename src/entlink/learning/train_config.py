@@ -25,7 +25,8 @@ class ModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `base` is a model of the store, a folder in the layout of Hugging Face, or the folder of a trained model to go on
     from. `dimension` 0 leaves the vectors of a bi-encoder as the tower gives them; `scale` multiplies its cosines
     before the softmax. The embeddings and the first `frozen_layers` layers are not trained, which is faster; 0 trains
-    all. `loss` is of a cross-encoder.
+    all. With `fixed_entities` only the tower of mentions is trained, towards vectors of entities that stay as the
+    base gives them: each is made once, so that a step takes a fraction of the time. `loss` is of a cross-encoder.
     """
 
     kind: Literal["bi-encoder", "cross-encoder"]
@@ -36,6 +37,7 @@ class ModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pooling: PairPooling = "mean"
     similarity: Similarity = "cosine"
     separate: bool = False
+    fixed_entities: bool = False
     dimension: AtLeastZero = 0
     scale: Above = 20.0
     loss: Literal["softmax", "binary"] = "softmax"
@@ -57,7 +59,8 @@ class TrainingConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     the share `warmup` of the steps and falls to 0 over the rest; `decay` is that of the weights, `clip` the longest
     gradient. Every `evaluate_every` steps (0: at the end of an epoch) at most `held_out` held-out mentions are looked
     at, and after `patience` times without a better figure (0: never) training ends. `negatives` are mined for a
-    mention, of which each is kept with `keep_rate` whenever the mention comes up. A checkpoint is written with
+    mention, of which each is kept with `keep_rate` whenever the mention comes up; with `masked` the name itself is
+    hidden, so that what stands around it must tell. A checkpoint is written with
     each look, every `checkpoint_every` steps and every five minutes (0: with looks only). `precision` bf16 is for
     processors that know it; `export` is that of the model written.
     """
@@ -77,6 +80,7 @@ class TrainingConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     negatives: AtLeastZero = 7
     mine: Literal["names", "vectors", "linker"] = "names"
     keep_rate: Share = 1.0
+    masked: Share = 0.0
     device: str = "cpu"
     precision: Literal["fp32", "bf16"] = "fp32"
     export: Literal["int8", "fp32"] = "int8"
@@ -118,12 +122,18 @@ def checked(config: TrainConfig) -> TrainConfig:
     """The configuration, if its parts fit together."""
     model = config.model
     if model.kind == "cross-encoder":
-        for name, given in (("dimension", model.dimension), ("separate", model.separate)):
+        towers = ("dimension", "separate", "fixed_entities")
+        for name, given in ((name, getattr(model, name)) for name in towers):
             if given:
                 raise ConfigError(f"model.{name} = {given} does not fit a cross-encoder, which reads both at once")
     elif model.loss != "softmax":
         raise ConfigError(
             f"model.loss = {model.loss!r} does not fit a bi-encoder: its loss is the softmax of a batch"
+        )
+    elif model.fixed_entities and (not model.separate or model.dimension):
+        raise ConfigError(
+            "model.fixed_entities = true keeps the vectors of entities as they are: set model.separate to true and "
+            "model.dimension to 0 with it"
         )
     return config
 

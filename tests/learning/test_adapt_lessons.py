@@ -1,0 +1,50 @@
+"""What the models of an adapting linker are trained on."""
+
+from __future__ import annotations
+
+from entlink.documents import Candidate, Document, Mention, Span
+from entlink.learning.adapt_lessons import BI_ENCODER, CROSS_ENCODER, lesson
+from entlink.learning.self_cases import Case, Parts
+
+KNOWN = {"tier": 0.0}
+
+
+def case(number, kind="link", known=("e", "f")):
+    """A mention with six candidates, of which some are known by its very name."""
+    text = f"Here is word{number} now"
+    candidates = [
+        Candidate(id, 0.0, {"alias": 1.0 - place / 10} | (KNOWN if id in known else {}))
+        for place, id in enumerate("abcdef")
+    ]
+    if kind == "plain":
+        candidates = []
+    document = Document(f"page{number % 100}#{number}", text)
+    return Case(kind, f"page{number % 100}", document, Mention(Span(8, 12), "word"), "e", candidates)
+
+
+def test_a_cross_encoder_learns_names_with_several_meanings():
+    contested = [case(number) for number in range(1_000)]
+    parts = Parts(contested + [case(number, known=("e",)) for number in range(1_000, 1_500)], [case(9_999)], [])
+    train, aside = lesson(CROSS_ENCODER, parts, {"alias": 1.0}, 0)
+    assert (len(train), len(aside)) == (900, 100)
+    pages = [{one.document.id.partition("#")[0] for one in part} for part in (train, aside)]
+    assert not pages[0] & pages[1]
+    assert {one.negatives[0] for one in train} == {"f"}  # the other meaning comes before what only looks alike
+    assert {one.negatives[1] for one in train} == {"a"}
+
+
+def test_with_few_of_them_it_learns_from_all():
+    parts = Parts([case(number, known=()) for number in range(300)], [case(9_999)], [])
+    train, aside = lesson(CROSS_ENCODER, parts, {"alias": 1.0}, 0)
+    assert (len(train), len(aside)) == (300, 1)
+    assert {one.negatives[:2] for one in train} == {("a", "b")}
+    worst_first = lesson(CROSS_ENCODER, parts, {"alias": -1.0}, 0)
+    assert {one.negatives[:2] for one in worst_first.train} == {("f", "d")}
+
+
+def test_plain_cases_do_not_drown_the_others():
+    asked, plain = [case(number) for number in range(100)], [case(number, "plain") for number in range(2_000)]
+    train, aside = lesson(BI_ENCODER, Parts([*asked, *plain], asked[:5], []), {}, 0)
+    assert len(aside) == 5
+    assert sum(bool(one.negatives) for one in train) == 100 * 6
+    assert sum(not one.negatives for one in train) == 2_000

@@ -44,7 +44,7 @@ class Wanted(msgspec.Struct, frozen=True):
     page: int = 3_000
     name: int = 1_800
     plain: int = 90_000
-    entities: int = 6_000
+    entities: int = 60_000
 
     def scaled(self, scale: float) -> Wanted:
         """As many times as many, and never too few to measure with."""

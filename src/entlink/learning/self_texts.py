@@ -19,7 +19,7 @@ WORD = re.compile(r"\w+(?:['’]\w+)?")
 _PARAGRAPH_END = re.compile(r"\s*\n\s*")
 _SHORTEST, _SHORTEST_SPACELESS = 60, 15
 _LONGEST = 1_500
-_MOST_OF_ENTITY = 12_000  # characters
+_MOST_OF_ENTITY, _MOST = 12_000, 60_000_000  # characters
 _MOST_BEARERS = 6
 _SHORTEST_IN_OTHER_CASE = 4  # "it" is not the name "IT"
 _SHORTEST_NAME = 2
@@ -61,16 +61,18 @@ class OwnTexts(NamedTuple):
 
 
 def read_texts(kb: KnowledgeBase, entities: int, seed: int, progress: Progress) -> OwnTexts:
-    """Passages of at most so many entities, drawn by the seed."""
+    """Passages of at most so many entities, drawn by the seed; of fewer where their texts are long."""
     texts = OwnTexts([], defaultdict(list), defaultdict(Counter), Counter())
     names = _Names(kb)
     random = Random(seed)
     total = min(entities, len(kb))
+    read = 0
     for done, entity in enumerate(sampled(kb, entities, random)):
-        if done >= total:
+        if done >= total or read >= _MOST:
             break
         progress("reading texts", done, total)
         for passage in _passages(entity, names, random):
+            read += len(passage.text)
             _take_in(texts, passage)
     return texts
 

@@ -65,8 +65,22 @@ _OWN_SETTINGS = {
     CROSS_ENCODER: {"model.entity_tokens": "40", "training.learning_rate": "1.5e-4", "training.masked": "0.15"},
 }
 # Where nothing but the texts was learnt from, what fits examples made of them need not fit mentions to come: the
-# weights of models are then those that did best on the development mentions of Schools Wikipedia.
-_WEIGHTS_WITHOUT_LINKS = {BI_ENCODER: {"dense": 14.0, "dense-2": 3.7}, CROSS_ENCODER: {"cross": 0.15}}
+# weights are then those that did best on the development mentions of Schools Wikipedia.
+_WEIGHTS_WITHOUT_LINKS: dict[str, dict[str, float]] = {
+    BI_ENCODER: {
+        "alias": 1.2,
+        "dense": 12.7,
+        "bm25": 2.2,
+        "spelling": 1.2,
+        "initials": 2.9,
+        "popularity": -0.25,
+        "coherence": 2.1,
+        "edit-distance": 0.5,
+        "company": 0.7,
+        "dense-2": 6.0,
+    },
+    CROSS_ENCODER: {"cross": 0.15},
+}
 _MEASURED_A_MINUTE, _FEWEST_MEASURED, _MOST_MEASURED = 50, 200, 2_000
 _LINKS, _LINKED_PAGES = 12_000, 20_000  # to learn from, and pages to read them in, at most
 _CALIBRATED_ON = 1_000

@@ -27,8 +27,13 @@ class Lesson(NamedTuple):
 def lesson(model: str, parts: Parts, weights: Mapping[str, float], seed: int) -> Lesson:
     """The examples of a model, told from the candidates that mislead most by the weights so far."""
     random = Random(seed)
-    train, aside = _of_bi_encoder(parts) if model == BI_ENCODER else _of_cross_encoder(parts, random)
-    return Lesson(*([_example(model, one, weights, random) for one in part] for part in (train, aside)))
+    found = cases_of(model, parts, seed)
+    return Lesson(*([_example(model, one, weights, random) for one in part] for part in found))
+
+
+def cases_of(model: str, parts: Parts, seed: int) -> tuple[Sequence[Case], Sequence[Case]]:
+    """The cases to train a model on, and those to look at it with."""
+    return _of_bi_encoder(parts) if model == BI_ENCODER else _of_cross_encoder(parts, Random(seed))
 
 
 def _of_bi_encoder(parts: Parts) -> tuple[Sequence[Case], Sequence[Case]]:

@@ -16,14 +16,15 @@ import msgspec
 from entlink.config import LinkerConfig, retriever_names
 from entlink.documents import Document, Mention, Span
 from entlink.errors import InputError, MissingExtraError, MissingModelError
-from entlink.interfaces import Question
-from entlink.learning.adapt_lessons import BI_ENCODER, CROSS_ENCODER, lesson
+from entlink.interfaces import Question, Shortlist
+from entlink.learning.adapt_lessons import BI_ENCODER, CROSS_ENCODER, cases_of, lesson
 from entlink.learning.adapt_report import StageFigures
 from entlink.learning.adapt_state import AdaptFolder, AdaptOptions, AdaptState
 from entlink.learning.adapt_weights import (
     START_WEIGHTS,
     Fit,
     accuracy,
+    evidence,
     fitted,
     ranker_of,
     taken,
@@ -35,6 +36,7 @@ from entlink.learning.self_links import link_pairs
 from entlink.learning.self_pairs import Wanted, self_pairs
 from entlink.linker import Linker, load
 from entlink.ranking.combination import DEFAULT_WEIGHTS
+from entlink.tuning.self_mentions import Kind, SelfMention
 
 Progress = Callable[[str, float, float], None]
 FEWEST_EXAMPLES = 100
@@ -222,9 +224,16 @@ class Stages:
         return "link" in self.state.examples
 
     def _fitted(self, name: str, config: LinkerConfig, *, note: str = "") -> StageFigures:
-        """The configuration with weights fitted to the cases to tune with."""
+        """The configuration with weights fitted to the cases to tune with.
+
+        Those of a cross-encoder are fitted to what it was looked at with, too: among links as they come, few have a
+        name that means something unusual.
+        """
+        tune = self._parts.tune
+        if name == CROSS_ENCODER and (aside := cases_of(name, self._parts, self.options.seed)[1]) is not tune:
+            tune = [*tune, *aside]
         with self._linker(config) as linker:
-            fit = fitted(linker, self._parts.tune, self._parts.held_back, self._progress)
+            fit = fitted(linker, tune, self._parts.held_back, self._progress)
         return self._judged(name, config, fit, note)
 
     def _weighed(
@@ -326,7 +335,8 @@ class Stages:
         )
         try:
             with self._linker(self.state.config) as linker:
-                config, found = calibrate(linker, self.state.config, options, self._progress)
+                known = self._known(linker) if self._has_links else []
+                config, found = calibrate(linker, self.state.config, options, self._progress, known)
         except InputError as problem:
             return StageFigures("NIL", kept=False, note=f"left out: {problem}")
         kept = (found.after.accuracy, -found.after.ece) > (found.before.accuracy, -found.before.ece)
@@ -337,6 +347,18 @@ class Stages:
             f"{found.before.ece:.3f} to {found.after.ece:.3f}{'' if kept else ': left out'}"
         )
         return StageFigures("NIL", kept=kept, note=told, figures=msgspec.to_builtins(found))
+
+    def _known(self, linker: Linker) -> list[tuple[SelfMention, Shortlist]]:
+        """Links as they come, with their candidates: what is made of names is harder than what people write."""
+        cases = self._parts.tune[:_CALIBRATED_ON]
+        lists = evidence(linker, cases, self._progress)
+        return [
+            (
+                SelfMention(one.document, one.mention, one.entity, Kind.KNOWN, one.source),
+                Shortlist(one.document, one.mention, candidates),
+            )
+            for one, candidates in zip(cases, lists, strict=True)
+        ]
 
     # The detector
 

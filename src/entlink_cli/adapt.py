@@ -37,8 +37,8 @@ def _configure(parser: Parser) -> None:
         "--nil-share",
         metavar="S",
         type=values.level,
-        default=0.05,
-        help="which share of mentions is NIL in the texts to come (default: 0.05)",
+        default=0.02,
+        help="which share of mentions is NIL in the texts to come (default: 0.02)",
     )
     parser.add_argument(
         "--no-train", action="store_true", help="train no models: only indexes, weights and NIL are adapted"

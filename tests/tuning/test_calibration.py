@@ -13,7 +13,6 @@ from entlink.documents import Document, Mention, Span
 from entlink.errors import InputError
 from entlink.linker import load
 from entlink.tuning.calibration import CalibrationOptions, calibrate, importances
-from entlink.tuning.self_linking import ranked
 from entlink.tuning.self_mentions import Kind, SelfMention
 
 FUSED = LinkerConfig(
@@ -72,24 +71,6 @@ def test_the_configuration_is_a_linker(region_folder, found):
 def test_a_seed_gives_the_same_again(region_folder, found):
     assert calibrated(region_folder) == found
     assert calibrated(region_folder, seed=1) != found
-
-
-def test_what_people_linked_takes_the_place_of_what_is_made_of_names(region_folder, found):
-    """Plain titles are easier than altered names: with them, fewer right links are said to be NIL."""
-    linker = load(region_folder, config=FUSED, mentions="given")
-    try:
-        titles = [(entity.id, entity.title) for entity in linker.kb][:120]
-        known = [
-            SelfMention(Document(id, title), Mention(Span(0, len(title)), title), id, Kind.KNOWN)
-            for id, title in titles
-        ]
-        pairs = list(zip(known, ranked(linker, known, silent), strict=True))
-        _, report = calibrate(linker, FUSED, CalibrationOptions(mentions=400), silent, pairs)
-    finally:
-        linker.kb.close()
-    made = found[1].kinds
-    assert report.kinds == {**made, "known": len(known)}
-    assert report.after.recall > found[1].after.recall
 
 
 def test_a_linker_without_fusion(region_folder):

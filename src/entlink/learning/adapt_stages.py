@@ -16,7 +16,7 @@ import msgspec
 from entlink.config import LinkerConfig, retriever_names
 from entlink.documents import Document, Mention, Span
 from entlink.errors import InputError, MissingExtraError, MissingModelError
-from entlink.interfaces import Question, Shortlist
+from entlink.interfaces import Question
 from entlink.learning.adapt_lessons import BI_ENCODER, CROSS_ENCODER, cases_of, lesson
 from entlink.learning.adapt_report import StageFigures
 from entlink.learning.adapt_state import AdaptFolder, AdaptOptions, AdaptState
@@ -24,7 +24,6 @@ from entlink.learning.adapt_weights import (
     START_WEIGHTS,
     Fit,
     accuracy,
-    evidence,
     fitted,
     ranker_of,
     taken,
@@ -36,7 +35,6 @@ from entlink.learning.self_links import link_pairs
 from entlink.learning.self_pairs import Wanted, self_pairs
 from entlink.linker import Linker, load
 from entlink.ranking.combination import DEFAULT_WEIGHTS
-from entlink.tuning.self_mentions import Kind, SelfMention
 
 Progress = Callable[[str, float, float], None]
 FEWEST_EXAMPLES = 100
@@ -178,13 +176,16 @@ class Stages:
         return ""
 
     def _examples(self) -> StageFigures:
-        wanted = Wanted().scaled(min(_MOST_SCALE, max(1.0, self.options.minutes / _USUAL_MINUTES)))
+        times = self.options.minutes / _USUAL_MINUTES
+        wanted = Wanted().scaled(min(_MOST_SCALE, max(1.0, times)))
+        plain = round(wanted.plain * min(1.0, times))  # their entities have to be encoded in that time, too
         seed, progress = self.options.seed, self._progress
         seconds = _FOR_EXAMPLES * self.options.minutes * 60 - self._spent()
         with self._linker(self.state.config) as linker:
             if linker.kb.has_hyperlinks:
-                cases = link_pairs(linker, _LINKS, _LINKED_PAGES, seed, progress, plain=wanted.plain, seconds=seconds)
+                cases = link_pairs(linker, _LINKS, _LINKED_PAGES, seed, progress, plain=plain, seconds=seconds)
             else:
+                wanted = msgspec.structs.replace(wanted, plain=plain)
                 cases = self_pairs(linker, wanted, seed, progress, seconds=seconds)
         measurable = sum(one.kind != PLAIN for one in cases)
         if measurable < FEWEST_EXAMPLES:
@@ -335,8 +336,7 @@ class Stages:
         )
         try:
             with self._linker(self.state.config) as linker:
-                known = self._known(linker) if self._has_links else []
-                config, found = calibrate(linker, self.state.config, options, self._progress, known)
+                config, found = calibrate(linker, self.state.config, options, self._progress)
         except InputError as problem:
             return StageFigures("NIL", kept=False, note=f"left out: {problem}")
         kept = (found.after.accuracy, -found.after.ece) > (found.before.accuracy, -found.before.ece)
@@ -347,18 +347,6 @@ class Stages:
             f"{found.before.ece:.3f} to {found.after.ece:.3f}{'' if kept else ': left out'}"
         )
         return StageFigures("NIL", kept=kept, note=told, figures=msgspec.to_builtins(found))
-
-    def _known(self, linker: Linker) -> list[tuple[SelfMention, Shortlist]]:
-        """Links as they come, with their candidates: what is made of names is harder than what people write."""
-        cases = self._parts.tune[:_CALIBRATED_ON]
-        lists = evidence(linker, cases, self._progress)
-        return [
-            (
-                SelfMention(one.document, one.mention, one.entity, Kind.KNOWN, one.source),
-                Shortlist(one.document, one.mention, candidates),
-            )
-            for one, candidates in zip(cases, lists, strict=True)
-        ]
 
     # The detector
 

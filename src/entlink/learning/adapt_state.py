@@ -34,7 +34,7 @@ class AdaptOptions(msgspec.Struct, frozen=True):
     config: str = "zero-shot"
     seed: int = 0
     train: bool = True
-    nil_share: float = 0.05
+    nil_share: float = 0.02
     settings: dict[str, str] = {}
 
 

@@ -86,37 +86,27 @@ class _Case(NamedTuple):
 
 
 def calibrate(
-    linker: Linker,
-    config: LinkerConfig,
-    options: CalibrationOptions,
-    progress: Progress,
-    known: Sequence[tuple[SelfMention, Shortlist]] = (),
+    linker: Linker, config: LinkerConfig, options: CalibrationOptions, progress: Progress
 ) -> tuple[LinkerConfig, Calibration]:
-    """The configuration with a calibrated NIL policy, and a report on it.
-
-    `known` are mentions that people linked, with their ranked candidates; they take the place of those made of names.
-    """
+    """The configuration with a calibrated NIL policy, and a report on it."""
     numpy_or_told()
     _check_size(linker)
     found = gathered(linker.kb, options.mentions, options.seed, progress)
-    if known:
-        found = found._replace(mentions=[one for one in found.mentions if one.kind is not Kind.KNOWN])
     if len(found.mentions) < FEWEST_MENTIONS:
         raise InputError(
             f"{linker.kb.folder}: only {len(found.mentions)} mentions could be made of its names and descriptions, "
             f"and {FEWEST_MENTIONS} are needed. Add entities, names or descriptions, or ask for more --mentions"
         )
-    mentions = [*found.mentions, *(one for one, _ in known)]
-    lists = [*ranked(linker, found.mentions, progress), *(shortlist for _, shortlist in known)]
-    weights = importances(mentions, options.nil_share)
-    cases = [_Case(*one) for one in zip(mentions, lists, weights, strict=True)]
+    weights = importances(found.mentions, options.nil_share)
+    lists = ranked(linker, found.mentions, progress)
+    cases = [_Case(*one) for one in zip(found.mentions, lists, weights, strict=True)]
     fit_on, report_on = _halves(cases, options.seed)
     settings = _fitted(linker, config, fit_on, cases, options)
     nil = CalibratedNil(linker.kb, **{name: value for name, value in settings.items() if name != "name"})
     before, after = _judged(linker.nil, report_on), _judged(nil, report_on)
     report = Calibration(
         mentions=len(cases),
-        kinds=dict(Counter(str(one.kind) for one in mentions)),
+        kinds=dict(Counter(str(one.kind) for one in found.mentions)),
         from_names=found.from_names,
         weights=settings["weights"],
         bias=settings["bias"],

@@ -90,7 +90,7 @@ def test_the_bias_is_the_same_with_and_without_an_index(folder, opened):
     assert found.score == pytest.approx(1 / (1 + exp(1.0 - 1.2)))
 
 
-def test_an_entity_that_comes_later_has_none(folder, opened):
+def test_an_entity_that_comes_later_has_company_at_once(folder, opened):
     ensure_company(folder, processes=1)
     kb = opened(folder)
     ranker = CombinationRanker(kb, weights={"coherence": 0.0})
@@ -99,4 +99,4 @@ def test_an_entity_that_comes_later_has_none(folder, opened):
     add(folder, [Entity("new", "Painters", TEXT)])
     kb.refresh()
     ranker.knowledge_base_changed()
-    assert ranker.rank([shortlist("Dutch", [new])])[0][0].evidence["company"] == 0.0
+    assert ranker.rank([shortlist("Dutch", [new])])[0][0].evidence["company"] == pytest.approx(log1p(4))

@@ -57,13 +57,7 @@ class Proposals:
         """A longer name of another entity, cut in the text itself; one a passage, few an entity."""
         seen: Counter[str] = Counter()
         for number, passage in enumerate(self._passages()):
-            found = [
-                name
-                for name in passage.names
-                if len(name.bearers) == 1
-                and name.bearers[0] != passage.source
-                and seen[name.bearers[0]] < SHORT_OF_ENTITY
-            ]
+            found = _borne_alone(passage, seen, SHORT_OF_ENTITY)
             self._random.shuffle(found)
             for name in found:
                 cut = self._cut(passage.text[name.start : name.end], name.bearers[0])
@@ -180,13 +174,7 @@ class Proposals:
         """Names that one entity alone bears, some of every passage: as often as texts speak of it, up to a point."""
         seen: Counter[str] = Counter()
         for number, passage in enumerate(self._passages()):
-            found = [
-                name
-                for name in passage.names
-                if len(name.bearers) == 1
-                and name.bearers[0] != passage.source
-                and seen[name.bearers[0]] < _PLAIN_OF_ENTITY
-            ]
+            found = _borne_alone(passage, seen, _PLAIN_OF_ENTITY)
             for place, name in enumerate(self._random.sample(found, min(_PLAIN_OF_PASSAGE, len(found)))):
                 seen[name.bearers[0]] += 1
                 start, end = max(0, name.start - _AROUND), name.end + _AROUND
@@ -200,6 +188,12 @@ class Proposals:
         spoken_of = self._texts.spoken_of[passage.source]
         here = [one for one in name.bearers if spoken_of[one]]
         return here[0] if len(here) == 1 else None
+
+
+def _borne_alone(passage: Passage, seen: Counter[str], most: int) -> list[Name]:
+    """The names of one other entity alone, of which fewer than `most` were taken yet."""
+    names = (name for name in passage.names if len(name.bearers) == 1 and name.bearers[0] != passage.source)
+    return [name for name in names if seen[name.bearers[0]] < most]
 
 
 def _runs(passage: Passage) -> list[tuple[int, int]]:

@@ -24,6 +24,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "bm25": "entlink.candidates.bm25:BM25Retriever",
         "dense": "entlink.candidates.dense:DenseRetriever",
         "edit-distance": "entlink.candidates.edit_distance:EditDistanceRetriever",
+        "shortened": "entlink.candidates.shortened:ShortenedRetriever",
     },
     "fusion": {
         "weights": "entlink.candidates.fusion:WeightedFusion",

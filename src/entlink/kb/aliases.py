@@ -182,7 +182,7 @@ class AliasTable:
             if named:  # a form that only stands in the texts is nobody's name
                 texts.append(text)
         entries = [
-            AliasEntry(entity, count + self._given_weight(sources[entity]), sources[entity])
+            AliasEntry(entity, count + given_weight(self._weights, sources[entity]), sources[entity])
             for entity, count in counts.items()
         ]
         if len(entries) > 1:
@@ -209,12 +209,14 @@ class AliasTable:
         ]
         return bool(begins) and min(begins) > date
 
-    def _given_weight(self, sources: int) -> int:
-        if sources & _TITLE:
-            return self._weights.title
-        if sources & _ALIAS:
-            return self._weights.alias
-        return self._weights.stripped if sources & _STRIPPED else 0
+
+def given_weight(weights: PriorWeights, sources: int) -> int:
+    """What the names that an entity gives itself count for, by where they come from."""
+    if sources & _TITLE:
+        return weights.title
+    if sources & _ALIAS:
+        return weights.alias
+    return weights.stripped if sources & _STRIPPED else 0
 
 
 def _without(form: Form, changed: set[int], removed: set[int]) -> Form:

@@ -1,8 +1,8 @@
 """Search indexes derived from a store: folders inside the folder of the current alias index.
 
-`words/`, `company/` and `vectors-<identity>/` lie in `index-N/` and go with it. A folder is finished when its card
-`complete.json`, which is written last, is there; without it the folder is what an interrupted run left, and is
-taken up again. When a new alias index is made, each finished one is made anew beside it before the switch.
+`words/`, `company/`, `short/` and `vectors-<identity>/` lie in `index-N/` and go with it. A folder is finished when
+its card `complete.json`, which is written last, is there; without it the folder is what an interrupted run left, and
+is taken up again. When a new alias index is made, each finished one is made anew beside it before the switch.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from entlink.kb.knowledge_base import KnowledgeBase
 
 COMPLETE = "complete.json"
-WORDS, COMPANY, VECTORS = "words", "company", "vectors-"
+WORDS, COMPANY, SHORT, VECTORS = "words", "company", "short", "vectors-"
 INDEX_LOCK = "index.lock"
 _PATIENCE = 0.1  # seconds between two looks at a lock that another process holds
 _NOT_WRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -37,6 +37,7 @@ _NOT_WRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 _RENEWERS = {
     WORDS: "entlink.kb.word_writer",
     COMPANY: "entlink.kb.company_writer",
+    SHORT: "entlink.kb.short_index",
     VECTORS: "entlink.kb.vector_writer",
 }
 _temporary: dict[Path, Path] = {}

@@ -13,11 +13,12 @@ from time import monotonic
 
 import msgspec
 
-from entlink.config import LinkerConfig, retriever_names
+from entlink.config import LinkerConfig, read_config, retriever_names
 from entlink.documents import Document, Mention, Span
 from entlink.errors import InputError, MissingExtraError, MissingModelError
 from entlink.interfaces import Question
 from entlink.learning.adapt_lessons import BI_ENCODER, CROSS_ENCODER, cases_of, lesson
+from entlink.learning.adapt_names import SHORTENED, found_again, with_short_names
 from entlink.learning.adapt_report import StageFigures
 from entlink.learning.adapt_state import AdaptFolder, AdaptOptions, AdaptState
 from entlink.learning.adapt_weights import (
@@ -42,7 +43,7 @@ _MOST_FOR_COMPANY = 500_000  # entities: the texts of more take too long to read
 FLAT = 50_000  # entities: of more, vectors are made on demand
 # Of the minutes: from links, a cross-encoder learns to tell a name's meanings apart; without, it hardly learns more
 # than the bi-encoder, which needs fewer examples.
-_SHARES_WITH_LINKS = {BI_ENCODER: 0.3, CROSS_ENCODER: 0.4}
+_SHARES_WITH_LINKS = {BI_ENCODER: 0.2, CROSS_ENCODER: 0.5}
 _SHARES_WITHOUT = {BI_ENCODER: 0.55, CROSS_ENCODER: 0.12}
 _FOR_EXAMPLES = 0.2  # of the minutes, indexes included
 _FOR_THE_REST = 0.08  # of the minutes, that a training leaves
@@ -68,16 +69,17 @@ _OWN_SETTINGS = {
 # weights are then those that did best on the development mentions of Schools Wikipedia.
 _WEIGHTS_WITHOUT_LINKS: dict[str, dict[str, float]] = {
     BI_ENCODER: {
-        "alias": 1.2,
-        "dense": 12.7,
-        "bm25": 2.2,
-        "spelling": 1.2,
-        "initials": 2.9,
-        "popularity": -0.25,
-        "coherence": 2.1,
-        "edit-distance": 0.5,
-        "company": 0.7,
-        "dense-2": 6.0,
+        "alias": 1.0,
+        "dense": 12.2,
+        "bm25": 3.2,
+        "spelling": 1.3,
+        "initials": 3.1,
+        "popularity": 0.0,
+        "coherence": 1.6,
+        "edit-distance": 0.25,
+        "company": 0.58,
+        "shortened": 0.25,
+        "dense-2": 5.4,
     },
     CROSS_ENCODER: {"cross": 0.15},
 }
@@ -107,6 +109,7 @@ class Stages:
             "indexes": self._indexes,
             "examples": self._examples,
             "start": self._start,
+            "names": self._names,
             "evidence": self._evidence,
             BI_ENCODER: self._bi_encoder,
             CROSS_ENCODER: self._cross_encoder,
@@ -152,6 +155,7 @@ class Stages:
 
     def _indexes(self) -> StageFigures:
         from entlink.kb.company_writer import ensure_company
+        from entlink.kb.short_index import ensure_short
 
         self._progress("making the index of words", 0, 0)
         with self._linker(self.state.config) as linker:
@@ -159,6 +163,8 @@ class Stages:
             linker.retrieve([Question(Document("any", "a word"), [Mention(Span(2, 6), "word")])])
         if count <= _MOST_FOR_COMPANY:
             ensure_company(self.kb, progress=self._progress)
+        ensure_short(self.kb, self._progress)
+        self.state.config = with_short_names(self.state.config)
         note = self._index_vectors() if count <= FLAT else f"{count:,} entities: vectors are made on demand"
         return StageFigures("indexes", note=note)
 
@@ -203,10 +209,21 @@ class Stages:
     # Weights
 
     def _start(self) -> StageFigures:
-        config = with_weights(self.state.config, {"company": 0.0})
+        """The linker as it was, by what it finds itself."""
+        config = with_weights(read_config(self.options.config), {"company": 0.0})
         with self._linker(config) as linker:
-            found = accuracy(linker, self._parts.held_back, self._progress)
+            cases = found_again(linker, self._parts.held_back, self._progress)
+            found = accuracy(linker, cases, self._progress)
         return StageFigures("start", after=found, note=self.options.config)
+
+    def _names(self) -> StageFigures:
+        """Names cut short, which the examples were found with already."""
+        if SHORTENED not in retriever_names(self.state.config.retriever):
+            return StageFigures("names", kept=False, note="left alone: the linker's fusion has no weights")
+        found = self._weighed("names", self.state.config, {"company": 0.0})
+        if not found.kept:
+            self.state.config = read_config(self.options.config)
+        return found
 
     def _evidence(self) -> StageFigures:
         """The company that names keep, and weights that go with it; where there are links, fitted to them."""
@@ -254,7 +271,7 @@ class Stages:
         """
         before = self.accuracy
         chance = sqrt(before * (1 - before) / len(self._parts.held_back))
-        kept = fit.accuracy >= before - chance if name == "evidence" else fit.accuracy > before
+        kept = fit.accuracy >= before - chance if name in ("names", "evidence") else fit.accuracy > before
         if kept:
             self.state.config = with_ranker(config, weights=fit.weights, bias=fit.bias)
         return StageFigures(name, before, fit.accuracy, kept, note=note, figures={"weights": fit.weights})

@@ -68,7 +68,7 @@ def link_pairs(
     for kind, asked in ((SAMPLE, aside), ("link", mentions)):
         for number, (one, shortlist) in enumerate(zip(asked, ranked(linker, asked, told), strict=True)):
             entity, source = one.entity or "", one.source or ""
-            candidates = _as_if_unlinked(linker.kb, one, shortlist.candidates[:_KEPT])
+            candidates = as_if_unlinked(linker.kb, one, shortlist.candidates[:_KEPT])
             cases.append(Case(kind, source, one.document, one.mention, entity, candidates))
             if seconds is not None and monotonic() - began > seconds and number >= _FEWEST:
                 break
@@ -179,7 +179,7 @@ def _mention(entity: Entity, span: Span, target: str, around: int) -> SelfMentio
     return SelfMention(document, mention, target, Kind.KNOWN, entity.id)
 
 
-def _as_if_unlinked(kb: KnowledgeBase, one: SelfMention, candidates: Sequence[Candidate]) -> list[Candidate]:
+def as_if_unlinked(kb: KnowledgeBase, one: SelfMention, candidates: Sequence[Candidate]) -> list[Candidate]:
     """The candidates with P(e|m) as it were without this very link: no link of texts to come was counted."""
     meaning = kb.meaning(one.mention.text)
     if meaning.pinned or meaning.total < 1:

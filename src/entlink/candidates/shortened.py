@@ -1,0 +1,113 @@
+"""Candidates whose name is longer than the mention: "Obama" for Barack Obama, "LA" for Los Angeles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from entlink.documents import Candidate
+from entlink.errors import DamagedError
+from entlink.interfaces import Question, Shortlist
+from entlink.kb.folding import key_of
+from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.kb.short_forms import initials
+from entlink.kb.short_index import ShortIndex, ShortName, ensure_short, forms_of
+
+_CACHED_SURFACES = 50_000
+_UNSEEN = 0.5  # of a time: what is never spoken of in full may still be meant
+
+
+class ShortenedRetriever:
+    """The entities one of whose names begins or ends with the mention, or has it as its initials.
+
+    A score is the share of an entity among all of them, by how often the knowledge base's texts speak of each in
+    full. Its index is made at the first question if there is none, from the names of now: as of a date, those of them
+    that held then are found. Entities that changed since are found as some that texts do not speak of yet.
+    """
+
+    def __init__(self, kb: KnowledgeBase, *, limit: int = 10) -> None:
+        self.kb, self.limit = kb, limit
+        self._types: frozenset[str] = frozenset()
+        self._found: dict[str, tuple[Candidate, ...]] = {}
+        self._index: ShortIndex | None = None
+        self._index_folder: Path | None = None
+        self._fresh: dict[str, list[ShortName]] | None = None
+
+    def keep_to_types(self, types: frozenset[str]) -> None:
+        self._types = types
+        self._found.clear()
+
+    def knowledge_base_changed(self) -> None:
+        self._found.clear()
+        self._fresh = None
+
+    def retrieve(self, questions: Sequence[Question]) -> list[list[Sequence[Candidate]]]:
+        return [
+            [self.candidates(mention.text)[: self.limit] for mention in question.mentions] for question in questions
+        ]
+
+    def rescore(self, shortlists: Sequence[Shortlist]) -> list[Sequence[float]]:
+        """The share of what others found: 0 for entities with no such name."""
+        return [
+            [shares.get(one.entity, 0.0) for one in shortlist.candidates]
+            for shortlist in shortlists
+            for shares in ({one.entity: one.score for one in self.candidates(shortlist.mention.text)},)
+        ]
+
+    def candidates(self, surface: str) -> tuple[Candidate, ...]:
+        """All that a surface may be short for, cached."""
+        found = self._found.get(surface)
+        if found is None:
+            if len(self._found) >= _CACHED_SURFACES:
+                self._found.clear()
+            blocked = self.kb.meaning(surface).blocked
+            found = self._found[surface] = () if blocked else self._look_up(surface)
+        return found
+
+    def _look_up(self, surface: str) -> tuple[Candidate, ...]:
+        forms = [form for form in (key_of(surface), initials(surface)) if form]
+        live = [(*head, one.times + _UNSEEN) for one in self._names(forms) if (head := self._head(one)) is not None]
+        total = sum(times for _, _, times in live)
+        return tuple(
+            Candidate(id, times / total, {}, title) for id, title, times in sorted(live, key=lambda one: -one[2])
+        )
+
+    def _names(self, forms: Sequence[str]) -> list[ShortName]:
+        """Each entity that has one of the forms, once; those that changed as they are now."""
+        index, fresh = self._opened(), self._fresh_names()
+        found = [one for form in forms for one in index.of(form) if self._has(one.entity, form)]
+        found += [one for form in forms for one in fresh.get(form, ())]
+        return list({one.entity: one for one in found}.values())
+
+    def _has(self, key: int, form: str) -> bool:
+        """Whether what the index says of an entity holds: not if it changed, nor if it was called otherwise then."""
+        if key in self.kb.changed_keys:
+            return False
+        if self.kb.date is None:
+            return True
+        entity = self.kb.entity(key)
+        return entity is not None and form in forms_of(entity)
+
+    def _fresh_names(self) -> dict[str, list[ShortName]]:
+        if self._fresh is None:
+            self._fresh = {}
+            for key, entity in self.kb.fresh_entities():
+                for form in forms_of(entity):
+                    self._fresh.setdefault(form, []).append(ShortName(key, 0))
+        return self._fresh
+
+    def _head(self, name: ShortName) -> tuple[str, str] | None:
+        """The id and title of an entity; None if it is gone, not there at that date, or of another type."""
+        try:
+            id, title = self.kb.head(name.entity)
+        except DamagedError:
+            return None
+        if self._types and not self._types.intersection(self.kb.types(id)):
+            return None
+        return id, title
+
+    def _opened(self) -> ShortIndex:
+        if self._index is None or self._index_folder != self.kb.index_folder:
+            folder = ensure_short(self.kb.folder)
+            self._index, self._index_folder = ShortIndex(folder), self.kb.index_folder
+        return self._index

@@ -64,9 +64,11 @@ def adapted(kb: Path, minutes: float) -> dict[str, Any]:
     if beside.exists():
         step: dict[str, Any] = read_card(beside).steps[-1]
         return step
-    report = adapt(kb, AdaptOptions(minutes=minutes), ignore_progress)
+    options = AdaptOptions(minutes=minutes)
+    report = adapt(kb, options, ignore_progress)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {"adapt": msgspec.to_builtins(report), "peak memory in MB": peak}
+    told = {"adapt": msgspec.to_builtins(report), "options": msgspec.to_builtins(options)}
+    return {**told, "peak memory in MB": peak}
 
 
 def measure(data: Path, folder: Path, split: str, minutes: float, *, links: bool) -> dict[str, Any]:
@@ -90,7 +92,7 @@ def main() -> None:
     parser.add_argument("--only", choices=("unfamiliar", "familiar"))
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
-    told: dict[str, Any] = {"split": arguments.split, "entlink": entlink.__version__, "minutes": arguments.minutes}
+    told: dict[str, Any] = {"split": arguments.split, "entlink": entlink.__version__}
     for name in ("unfamiliar", "familiar"):
         if arguments.only in (None, name):
             links = name == "familiar"

@@ -73,7 +73,7 @@ def main() -> None:
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     kb = build(arguments.data, arguments.folder)
-    told: dict[str, Any] = {"entlink": entlink.__version__, "minutes": arguments.minutes}
+    told: dict[str, Any] = {"entlink": entlink.__version__}
     with KnowledgeBase.open(kb) as opened:
         told["entities"] = len(opened)
     told |= adapted(kb, arguments.minutes)

@@ -208,12 +208,26 @@ def test_entities_that_stay_as_they_are(stage, base, tmp_path):
     settings = {"separate": True, "fixed_entities": True, "masked": 0.3}
     config = make_config(base, "bi-encoder", epochs=6, dropout=0.1, **settings)
     plain = [one._replace(negatives=()) for one in make_examples(300)]
-    report = train(config, stage, plain, make_examples(60, 1), tmp_path / "made")
+    told = []
+    aside = make_examples(60, 1)
+    report = train(config, stage, plain, aside, tmp_path / "made", progress=lambda *one: told.append(one))
+    encoded = [one for one in told if one[0] == "encoding entities"]
+    assert len(encoded) == 2  # those of the examples, and of what is held out, all before the first look
+    assert told.index(encoded[-1]) < next(at for at, one in enumerate(told) if one[0].startswith("looking"))
     before, after = load_file(base / "model.safetensors"), weights_of(tmp_path / "made")
     assert all((after[f"entity.{name}"] == value).all() for name, value in before.items())
     name = "encoder.layer.0.output.dense.weight"
     assert (after[f"mention.{name}"] != before[name]).any()
     assert report.history[0].figure < 0.7 < 0.9 < report.best
+
+
+def test_a_base_without_a_mask_is_told(stage, tmp_path, caplog):
+    folder = make_base(tmp_path / "base")
+    path = folder / "tokenizer.json"
+    path.write_text(path.read_text(encoding="utf8").replace("[MASK]", "[NONE]"), encoding="utf8")
+    config = make_config(folder, "bi-encoder", masked=0.3, steps=1)
+    train(config, stage, make_examples(8), [], tmp_path / "made")
+    assert "has no mask: no name is hidden in training" in caplog.text
 
 
 # what can be wrong

@@ -47,6 +47,11 @@ class PairReader:
             )
 
     @property
+    def knows_a_mask(self) -> bool:
+        """Whether the tokenizer has a sign that hides words."""
+        return self._mask is not None
+
+    @property
     def pad_id(self) -> int:
         """What a batch is filled up with."""
         return next((id for sign in ("[PAD]", "<pad>") if (id := self._tokenizer.token_to_id(sign)) is not None), 0)

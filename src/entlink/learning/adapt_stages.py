@@ -86,6 +86,7 @@ _WEIGHTS_WITHOUT_LINKS: dict[str, dict[str, float]] = {
 _MEASURED_A_MINUTE, _FEWEST_MEASURED, _MOST_MEASURED = 50, 200, 2_000
 _LINKS, _LINKED_PAGES = 12_000, 20_000  # to learn from, and pages to read them in, at most
 _CALIBRATED_ON = 1_000
+_KNOWN_TO_HELP = ("names", "evidence")
 _TOP, _DEMAND = 10, 20
 NOT_WANTED = "no models were to be trained"
 _USUAL_MINUTES = 60.0
@@ -267,11 +268,16 @@ class Stages:
     def _judged(self, name: str, config: LinkerConfig, fit: Fit, note: str) -> StageFigures:
         """It is the linker's from now on if what is held back is linked better with it.
 
-        Evidence with weights that did well elsewhere is kept unless it is worse by more than chance may make it.
+        Evidence with weights that did well elsewhere is kept unless it is worse by more than chance may make it. A
+        cross-encoder, which makes linking many times slower, has to be better by more than chance where it was not
+        taught by links.
         """
         before = self.accuracy
         chance = sqrt(before * (1 - before) / len(self._parts.held_back))
-        kept = fit.accuracy >= before - chance if name in ("names", "evidence") else fit.accuracy > before
+        if name in _KNOWN_TO_HELP:
+            kept = fit.accuracy >= before - chance
+        else:
+            kept = fit.accuracy > before + (chance if name == CROSS_ENCODER and not self._has_links else 0.0)
         if kept:
             self.state.config = with_ranker(config, weights=fit.weights, bias=fit.bias)
         return StageFigures(name, before, fit.accuracy, kept, note=note, figures={"weights": fit.weights})

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from entlink.learning.networks import BiEncoder, CrossEncoder, Rows, Side
 
 _LOOKED_AT_ONCE = 64  # mentions
+_ENCODED_AT_ONCE = 1_024  # entities
 
 
 class Learner(Protocol):
@@ -27,6 +28,9 @@ class Learner(Protocol):
     @property
     def network(self) -> nn.Module:
         """What has the weights."""
+
+    def prepare(self, material: Material, progress: Progress) -> None:
+        """Make what the first step would have to make for all others, and tell how far that is."""
 
     def weigh(self, material: Material, chosen: Sequence[Chosen]) -> float:
         """What the loss of these is to be divided by."""
@@ -43,6 +47,9 @@ class CrossLearner:
 
     def __init__(self, network: CrossEncoder, device: torch.device, *, binary: bool) -> None:
         self.network, self._device, self._binary = network, device, binary
+
+    def prepare(self, material: Material, progress: Progress) -> None:
+        """Nothing: it reads every pair anew."""
 
     def weigh(self, material: Material, chosen: Sequence[Chosen]) -> float:
         if self._binary:
@@ -89,6 +96,18 @@ class BiLearner:
         self.network, self._device, self._scale, self._batch = network, device, scale, batch
         self._fixed: dict[int, Tensor] | None = {} if fixed_entities else None  # by the id of their material
 
+    def prepare(self, material: Material, progress: Progress) -> None:
+        """The vectors of all entities, where they do not change."""
+        if self._fixed is None:
+            return
+        self.network.towers["entity"].eval()
+        made, total = [], len(material.entities)
+        with torch.no_grad():
+            for start in range(0, total, _ENCODED_AT_ONCE):
+                progress("encoding entities", start, total)
+                made.append(self._made(material, range(start, min(start + _ENCODED_AT_ONCE, total))))
+        self._fixed[id(material)] = torch.cat(made)
+
     def weigh(self, material: Material, chosen: Sequence[Chosen]) -> float:
         return sum(material.weights[one.example] for one in chosen)
 
@@ -131,13 +150,9 @@ class BiLearner:
         return left @ right.T  # [mentions, entities]
 
     def _entities(self, material: Material, rows: Sequence[int]) -> Tensor:
-        """The vectors of entities; where they do not change, all are made at once, the first time."""
+        """The vectors of entities; where they do not change, those that were prepared."""
         if self._fixed is None:
             return self._made(material, rows)
-        if id(material) not in self._fixed:
-            self.network.towers["entity"].eval()
-            with torch.inference_mode(False), torch.no_grad():
-                self._fixed[id(material)] = self._made(material, range(len(material.entities)))
         return self._fixed[id(material)][torch.tensor(rows, device=self._device)]
 
     def _made(self, material: Material, rows: Sequence[int]) -> Tensor:

@@ -59,6 +59,9 @@ class Loop:
     def run(self, *, look_first: bool) -> State:
         """Train to the end, from the checkpoint if there is one; the network has the best weights then."""
         self._resume()
+        for material in (self._material, self._held_out):
+            if material is not None:
+                self._learner.prepare(material, self._progress)
         state = self._state
         if state.step == 0 and look_first and not state.history:
             self._look()

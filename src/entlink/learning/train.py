@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import monotonic
@@ -74,6 +75,8 @@ def train(
     with write_lock(folder, "training.lock"):
         base = load_base(config.model.base, progress)
         reader = PairReader(base.tokenizer, config.model.pairs)
+        if config.training.masked > 0 and not reader.knows_a_mask:
+            logging.getLogger(__name__).warning("%s has no mask: no name is hidden in training", base.source)
         material = Material(kb, reader, _teaching(examples, config), progress, "reading examples")
         looked = _drawn(held_out, config)
         aside = Material(kb, reader, looked, progress, "reading what is held out") if looked else None

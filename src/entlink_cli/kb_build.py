@@ -178,6 +178,12 @@ def _configure_index(parser: Parser) -> None:
         action="store_true",
         help="make the index of which words and names stand together in descriptions too, for the ranker combination",
     )
+    parser.add_argument(
+        "--short",
+        dest="over_short",
+        action="store_true",
+        help="make the index of names cut short too, for the retriever shortened, which else makes it when asked first",
+    )
     vectors_option(parser)
     options.machine(parser)
     options.quiet(parser)
@@ -187,11 +193,12 @@ def _index(arguments: Namespace) -> None:
     from entlink.errors import InputError
     from entlink.kb.company_writer import ensure_company
     from entlink.kb.index import reindex
+    from entlink.kb.short_index import ensure_short
     from entlink.kb.word_writer import ensure_words
 
     _check_exists(arguments.kb)
     folder, said = Path(arguments.kb), []
-    beside = arguments.over_words or arguments.over_company
+    beside = arguments.over_words or arguments.over_company or arguments.over_short
     if beside and not os.access(folder, os.W_OK):
         raise InputError(f"{folder}: cannot be written, so no index is kept there. Make it where the folder can be")
     encoders = load_encoders(arguments.over_vectors)
@@ -205,6 +212,9 @@ def _index(arguments: Namespace) -> None:
         if arguments.over_company:
             ensure_company(folder, processes=arguments.processes, progress=report)
             said.append("the company that names keep in descriptions")
+        if arguments.over_short:
+            ensure_short(folder, report)
+            said.append("names cut short")
     if said and not arguments.quiet:
         say(f"{arguments.kb}: {' and '.join(said)} indexed")
     for dual in encoders:
@@ -316,8 +326,8 @@ COMMANDS = {
         _index,
         _configure_index,
         "Fold the edits since the last index into a new one. Edits take effect at once without this; many of "
-        "them make linking slower, and a new index makes it fast again. Indexes over words, company or vectors that "
-        "are there are made anew with it.",
+        "them make linking slower, and a new index makes it fast again. Indexes over words, company, names cut "
+        "short or vectors that are there are made anew with it.",
         ("entlink kb index shop.kb", "entlink kb index shop.kb --words --company"),
     ),
     "kb merge": Command(

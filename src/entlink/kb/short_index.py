@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,7 +17,7 @@ from entlink.engine.local import Progress, ignore_progress
 from entlink.errors import DamagedError
 from entlink.kb.alias_index import COMPLETE, AliasIndex
 from entlink.kb.aliases import PriorWeights, given_weight
-from entlink.kb.derived import SHORT, DerivedCard, begin, ensure_derived, finish
+from entlink.kb.derived import SHORT, DerivedCard, begin, ensure_derived, finish, is_complete
 from entlink.kb.folding import key_of
 from entlink.kb.names import NameSource, given_names, without_parenthesis
 from entlink.kb.short_forms import short_forms
@@ -69,6 +70,12 @@ def ensure_short(folder: Path, progress: Progress = ignore_progress) -> Path:
         write_short(store, target, progress)
 
     return ensure_derived(folder, SHORT, make)
+
+
+def has_short_names(folder: Path) -> bool:
+    """Whether a knowledge base has the index."""
+    with closing(Store(folder)) as store:
+        return is_complete(folder / store.meta("index") / SHORT)
 
 
 def renew(store: Store, old: Path, new: Path, progress: Progress = ignore_progress) -> DerivedCard:

@@ -20,6 +20,13 @@ from entlink.interfaces import Question
 from entlink.learning.adapt_lessons import BI_ENCODER, CROSS_ENCODER, cases_of, lesson
 from entlink.learning.adapt_names import SHORTENED, found_again, with_short_names
 from entlink.learning.adapt_report import StageFigures
+from entlink.learning.adapt_settings import (
+    OWN_SETTINGS,
+    SETTINGS,
+    SHARES_WITH_LINKS,
+    SHARES_WITHOUT,
+    WEIGHTS_WITHOUT_LINKS,
+)
 from entlink.learning.adapt_state import AdaptFolder, AdaptOptions, AdaptState
 from entlink.learning.adapt_weights import (
     START_WEIGHTS,
@@ -39,50 +46,12 @@ from entlink.ranking.combination import DEFAULT_WEIGHTS
 
 Progress = Callable[[str, float, float], None]
 FEWEST_EXAMPLES = 100
-_MOST_FOR_COMPANY = 500_000  # entities: the texts of more take too long to read; `kb index --company` does it
+# Entities: to read the texts of more, or cut their names, takes too long; `kb index --company --short` does it.
+_MOST_FOR_NAMES = 500_000
 FLAT = 50_000  # entities: of more, vectors are made on demand
-# Of the minutes: from links, a cross-encoder learns to tell a name's meanings apart; without, it hardly learns more
-# than the bi-encoder, which needs fewer examples.
-_SHARES_WITH_LINKS = {BI_ENCODER: 0.2, CROSS_ENCODER: 0.5}
-_SHARES_WITHOUT = {BI_ENCODER: 0.55, CROSS_ENCODER: 0.12}
 _FOR_EXAMPLES = 0.2  # of the minutes, indexes included
 _FOR_THE_REST = 0.08  # of the minutes, that a training leaves
 _SHORTEST_TRAINING = 1.0  # seconds
-_SETTINGS = {
-    "training.epochs": "3",
-    "training.checkpoint_every": "50",
-    "training.held_out": "400",
-    "model.mention_tokens": "48",
-}
-_OWN_SETTINGS = {
-    BI_ENCODER: {
-        "model.entity_tokens": "48",
-        "model.separate": "true",
-        "model.fixed_entities": "true",
-        "training.batch": "64",
-        "training.learning_rate": "5e-5",
-        "training.masked": "0.4",
-    },
-    CROSS_ENCODER: {"model.entity_tokens": "40", "training.learning_rate": "1.5e-4", "training.masked": "0.15"},
-}
-# Where nothing but the texts was learnt from, what fits examples made of them need not fit mentions to come: the
-# weights are then those that did best on the development mentions of Schools Wikipedia.
-_WEIGHTS_WITHOUT_LINKS: dict[str, dict[str, float]] = {
-    BI_ENCODER: {
-        "alias": 1.0,
-        "dense": 12.2,
-        "bm25": 3.2,
-        "spelling": 1.3,
-        "initials": 3.1,
-        "popularity": 0.0,
-        "coherence": 1.6,
-        "edit-distance": 0.25,
-        "company": 0.58,
-        "shortened": 0.25,
-        "dense-2": 5.4,
-    },
-    CROSS_ENCODER: {"cross": 0.15},
-}
 _MEASURED_A_MINUTE, _FEWEST_MEASURED, _MOST_MEASURED = 50, 200, 2_000
 _LINKS, _LINKED_PAGES = 12_000, 20_000  # to learn from, and pages to read them in, at most
 _CALIBRATED_ON = 1_000
@@ -156,16 +125,17 @@ class Stages:
 
     def _indexes(self) -> StageFigures:
         from entlink.kb.company_writer import ensure_company
-        from entlink.kb.short_index import ensure_short
+        from entlink.kb.short_index import ensure_short, has_short_names
 
         self._progress("making the index of words", 0, 0)
         with self._linker(self.state.config) as linker:
             count = len(linker.kb)
             linker.retrieve([Question(Document("any", "a word"), [Mention(Span(2, 6), "word")])])
-        if count <= _MOST_FOR_COMPANY:
+        if count <= _MOST_FOR_NAMES:
             ensure_company(self.kb, progress=self._progress)
-        ensure_short(self.kb, self._progress)
-        self.state.config = with_short_names(self.state.config)
+            ensure_short(self.kb, self._progress)
+        if has_short_names(self.kb):
+            self.state.config = with_short_names(self.state.config)
         note = self._index_vectors() if count <= FLAT else f"{count:,} entities: vectors are made on demand"
         return StageFigures("indexes", note=note)
 
@@ -220,7 +190,8 @@ class Stages:
     def _names(self) -> StageFigures:
         """Names cut short, which the examples were found with already."""
         if SHORTENED not in retriever_names(self.state.config.retriever):
-            return StageFigures("names", kept=False, note="left alone: the linker's fusion has no weights")
+            note = "left alone: no index of names cut short, or no fusion by weights"
+            return StageFigures("names", kept=False, note=note)
         found = self._weighed("names", self.state.config, {"company": 0.0})
         if not found.kept:
             self.state.config = read_config(self.options.config)
@@ -303,7 +274,7 @@ class Stages:
             found = (
                 self._fitted(name, config, note=told)
                 if self._has_links
-                else self._weighed(name, config, _WEIGHTS_WITHOUT_LINKS[name], note=told)
+                else self._weighed(name, config, WEIGHTS_WITHOUT_LINKS[name], note=told)
             )
         except (InputError, MissingExtraError, MissingModelError) as problem:
             found = StageFigures(name, kept=False, note=f"left out: {problem}")
@@ -327,7 +298,7 @@ class Stages:
             return ""
         seconds = self._seconds_for(name)
         seeded = {"training.seed": str(self.options.seed)}
-        settings = {**_SETTINGS, **_OWN_SETTINGS[name], **seeded, **self.options.settings}
+        settings = {**SETTINGS, **OWN_SETTINGS[name], **seeded, **self.options.settings}
         config = read_train_config(name, settings)
         weights = self.state.config.ranker.get("weights", {})
         examples, aside = lesson(name, self._parts, weights, self.options.seed)
@@ -343,7 +314,7 @@ class Stages:
         """The share of a model in the minutes, or what is left of them."""
         total = self.options.minutes * 60
         left = total * (1 - _FOR_THE_REST) - self._spent()
-        shares = _SHARES_WITH_LINKS if self._has_links else _SHARES_WITHOUT
+        shares = SHARES_WITH_LINKS if self._has_links else SHARES_WITHOUT
         seconds = min(total * shares[name], left)
         if seconds < _SHORTEST_TRAINING:
             raise InputError(f"of {self.options.minutes:g} minutes none was left. Give more --minutes")

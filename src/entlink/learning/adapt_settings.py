@@ -1,0 +1,45 @@
+"""How `adapt` trains its models: their settings, their shares of the time, and what their evidence weighs."""
+
+from __future__ import annotations
+
+from entlink.learning.adapt_lessons import BI_ENCODER, CROSS_ENCODER
+
+# Of the minutes: from links, a cross-encoder learns to tell a name's meanings apart; without, it hardly learns more
+# than the bi-encoder, which needs fewer examples.
+SHARES_WITH_LINKS = {BI_ENCODER: 0.2, CROSS_ENCODER: 0.5}
+SHARES_WITHOUT = {BI_ENCODER: 0.55, CROSS_ENCODER: 0.12}
+SETTINGS = {
+    "training.epochs": "3",
+    "training.checkpoint_every": "50",
+    "training.held_out": "400",
+    "model.mention_tokens": "48",
+}
+OWN_SETTINGS = {
+    BI_ENCODER: {
+        "model.entity_tokens": "48",
+        "model.separate": "true",
+        "model.fixed_entities": "true",
+        "training.batch": "64",
+        "training.learning_rate": "5e-5",
+        "training.masked": "0.4",
+    },
+    CROSS_ENCODER: {"model.entity_tokens": "40", "training.learning_rate": "1.5e-4", "training.masked": "0.15"},
+}
+# Where nothing but the texts was learnt from, what fits examples made of them need not fit mentions to come: the
+# weights are then those that did best on the development mentions of Schools Wikipedia.
+WEIGHTS_WITHOUT_LINKS: dict[str, dict[str, float]] = {
+    BI_ENCODER: {
+        "alias": 1.0,
+        "dense": 12.2,
+        "bm25": 3.2,
+        "spelling": 1.3,
+        "initials": 3.1,
+        "popularity": 0.0,
+        "coherence": 1.6,
+        "edit-distance": 0.25,
+        "company": 0.58,
+        "shortened": 0.25,
+        "dense-2": 5.4,
+    },
+    CROSS_ENCODER: {"cross": 0.15},
+}

@@ -182,7 +182,7 @@ def _configure_index(parser: Parser) -> None:
         "--short",
         dest="over_short",
         action="store_true",
-        help="make the index of names cut short too, for the retriever shortened, which else makes it when asked first",
+        help="make the index of names cut short too, for the retriever shortened; else it is made at its first use",
     )
     vectors_option(parser)
     options.machine(parser)

@@ -48,3 +48,11 @@ def test_plain_cases_do_not_drown_the_others():
     assert len(aside) == 5
     assert sum(bool(one.negatives) for one in train) == 100 * 6
     assert sum(not one.negatives for one in train) == 2_000
+
+
+def test_a_link_is_unusual_if_its_name_mostly_means_another():
+    assert not case(1).is_unusual  # "e" is likelier than "f" by its name
+    assert case(1)._replace(entity="f").is_unusual
+    assert case(1, known=("f",)).is_unusual
+    assert not case(1, known=()).is_unusual  # nobody's name
+    assert not case(1, kind="short")._replace(entity="f").is_unusual  # made by a rule, no link

@@ -71,6 +71,20 @@ def test_fixed_weights_stay():
     assert fit_weights(table, [9.0, 0.0, 0.0], fixed=[True, False, False])[0] == 9.0
 
 
+def test_a_mention_that_counts_three_times_is_as_three():
+    lists, right = random_lists(4)
+    thrice = [*lists, *lists[:20], *lists[:20]], [*right, *right[:20], *right[:20]]
+    start, pull = [0.5, 0.5, 0.5], 1e-2
+    # The spread that the pull goes by is that of the table, so both are asked of the same one.
+    weighed = fit_weights(
+        evidence_table(*thrice, FEATURES),
+        start,
+        pull=pull,
+        importance=[3.0] * 20 + [1.0] * (len(lists) - 20) + [0.0] * 40,
+    )
+    assert weighed == pytest.approx(fit_weights(evidence_table(*thrice, FEATURES), start, pull=pull), abs=1e-5)
+
+
 def test_nothing_to_fit_to():
     with pytest.raises(InputError, match="no mention has its right entity"):
         fit_weights(evidence_table([[Candidate("e", 0.0, {"a": 1.0})]], [frozenset({"other"})], ("a",)), [1.0])

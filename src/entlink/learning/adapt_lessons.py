@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from entlink.documents import Candidate
 from entlink.learning.examples import Example
-from entlink.learning.self_cases import PLAIN, Case, Parts
+from entlink.learning.self_cases import PLAIN, Case, Parts, is_known_by_name
 
 BI_ENCODER, CROSS_ENCODER = "bi-encoder", "cross-encoder"
 _ENOUGH_CONTESTED = 500  # cases
@@ -45,7 +45,7 @@ def _of_bi_encoder(parts: Parts) -> tuple[Sequence[Case], Sequence[Case]]:
 
 def _of_cross_encoder(parts: Parts, random: Random) -> tuple[Sequence[Case], Sequence[Case]]:
     """Names that are known to mean several, where there are enough: it has no time for others."""
-    contested = [one for one in parts.train if sum(map(_is_known_by_name, one.candidates)) > 1]
+    contested = [one for one in parts.train if sum(map(is_known_by_name, one.candidates)) > 1]
     if len(contested) < _ENOUGH_CONTESTED:
         return parts.train, parts.tune
     pages = sorted({one.source for one in contested})
@@ -56,12 +56,7 @@ def _of_cross_encoder(parts: Parts, random: Random) -> tuple[Sequence[Case], Seq
 def _example(model: str, case: Case, weights: Mapping[str, float], random: Random) -> Example:
     def misleads(one: Candidate) -> tuple[bool, float]:
         told = sum(weight * one.evidence.get(name, 0.0) for name, weight in weights.items())
-        return model == CROSS_ENCODER and _is_known_by_name(one), told
+        return model == CROSS_ENCODER and is_known_by_name(one), told
 
     order = sorted(case.candidates, key=misleads, reverse=True) if weights else case.candidates
     return case._replace(candidates=order).example(_NEGATIVES[model], random)
-
-
-def _is_known_by_name(candidate: Candidate) -> bool:
-    """Whether the surface itself is a name of it."""
-    return "tier" in candidate.evidence

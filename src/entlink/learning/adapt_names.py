@@ -9,7 +9,7 @@ import msgspec
 
 from entlink.config import LinkerConfig, retriever_names
 from entlink.learning.adapt_weights import with_weights
-from entlink.learning.self_cases import SAMPLE
+from entlink.learning.self_cases import LINKED
 from entlink.learning.self_links import as_if_unlinked
 from entlink.tuning.self_linking import ranked
 from entlink.tuning.self_mentions import Kind, SelfMention
@@ -22,7 +22,6 @@ Progress = Callable[[str, float, float], None]
 SHORTENED = "shortened"
 _FUSED = 0.5  # the weight of a share in the fusion: as that of P(e|m)
 _WEIGHT = 1.0
-_LINKED = ("link", SAMPLE)  # kinds of cases that were counted as links
 
 
 def with_short_names(config: LinkerConfig) -> LinkerConfig:
@@ -41,7 +40,7 @@ def found_again(linker: Linker, cases: Sequence[Case], progress: Progress) -> li
     again = []
     for case, mention, shortlist in zip(cases, asked, ranked(linker, asked, progress), strict=True):
         found = shortlist.candidates
-        if case.kind in _LINKED:
+        if case.kind in LINKED:
             found = as_if_unlinked(linker.kb, mention, found)
         again.append(case._replace(candidates=found))
     return again

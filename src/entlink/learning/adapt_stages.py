@@ -31,9 +31,9 @@ from entlink.learning.adapt_state import AdaptFolder, AdaptOptions, AdaptState
 from entlink.learning.adapt_weights import (
     START_WEIGHTS,
     Fit,
-    accuracy,
     fitted,
     ranker_of,
+    scored,
     taken,
     with_ranker,
     with_weights,
@@ -106,6 +106,12 @@ class Stages:
     def accuracy(self) -> float:
         """That of the linker so far."""
         return next(one.after for one in reversed(self.state.stages) if one.kept and one.after is not None)
+
+    @property
+    def _balanced(self) -> float:
+        """The same with links of unusual meanings as important as they are: what stages are judged by."""
+        kept = (one.figures for one in reversed(self.state.stages) if one.kept)
+        return next(float(one["balanced"]) for one in kept if "balanced" in one)
 
     @cached_property
     def _parts(self) -> Parts:
@@ -184,8 +190,9 @@ class Stages:
         config = with_weights(read_config(self.options.config), {"company": 0.0})
         with self._linker(config) as linker:
             cases = found_again(linker, self._parts.held_back, self._progress)
-            found = accuracy(linker, cases, self._progress)
-        return StageFigures("start", after=found, note=self.options.config)
+            found = scored(linker, cases, self._progress)
+        figures = {"balanced": found.balanced}
+        return StageFigures("start", after=found.accuracy, note=self.options.config, figures=figures)
 
     def _names(self) -> StageFigures:
         """Names cut short, which the examples were found with already."""
@@ -204,7 +211,7 @@ class Stages:
             return found
         config = self.state.config
         fit = self._fitted("evidence", config)
-        if found.kept and (fit.after or 0.0) < (found.after or 0.0):
+        if found.kept and fit.figures["balanced"] < found.figures["balanced"]:
             self.state.config = config
             return found
         return fit
@@ -241,17 +248,19 @@ class Stages:
 
         Evidence with weights that did well elsewhere is kept unless it is worse by more than chance may make it. A
         cross-encoder, which makes linking many times slower, has to be better by more than chance where it was not
-        taught by links.
+        taught by links. Of links, those with an unusual meaning count more than others.
         """
-        before = self.accuracy
+        before = self._balanced
         chance = sqrt(before * (1 - before) / len(self._parts.held_back))
         if name in _KNOWN_TO_HELP:
-            kept = fit.accuracy >= before - chance
+            kept = fit.score.balanced >= before - chance
         else:
-            kept = fit.accuracy > before + (chance if name == CROSS_ENCODER and not self._has_links else 0.0)
+            least = before + (chance if name == CROSS_ENCODER and not self._has_links else 0.0)
+            kept = fit.score.balanced > least
         if kept:
             self.state.config = with_ranker(config, weights=fit.weights, bias=fit.bias)
-        return StageFigures(name, before, fit.accuracy, kept, note=note, figures={"weights": fit.weights})
+        figures = {"weights": fit.weights, "balanced": fit.score.balanced}
+        return StageFigures(name, self.accuracy, fit.score.accuracy, kept, note=note, figures=figures)
 
     # Models
 

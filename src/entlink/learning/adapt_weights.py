@@ -12,7 +12,7 @@ from entlink.documents import Candidate
 from entlink.errors import ConfigError
 from entlink.interfaces import Rescorer
 from entlink.ranking.combination import CombinationRanker
-from entlink.tuning.tables import EvidenceTable, evidence_table, recall_at
+from entlink.tuning.tables import EvidenceTable, evidence_table
 from entlink.tuning.weights import fit_weights
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, float, float], None]
 _BATCH = 64
+_UNUSUAL = 4.0  # what a link with an unusual meaning counts: with 1, a name would hardly ever mean anything else
 _PULL = 20.0  # over the number of mentions: texts to come are not quite like those of the knowledge base
 # Fitted on the development mentions of Schools Wikipedia with the company that names keep, and rounded, but for two.
 # Company says how often an entity is spoken of, too: popularity has nothing to add there, and is not to subtract.
@@ -40,12 +41,19 @@ START_WEIGHTS: Mapping[str, float] = {
 }
 
 
+class Score(NamedTuple):
+    """The share of cases whose entity comes first; and where unusual meanings count as much as they are worth."""
+
+    accuracy: float
+    balanced: float
+
+
 class Fit(NamedTuple):
-    """Weights and a bias, and the accuracy with them on what is held back."""
+    """Weights and a bias, and how well they do on what is held back."""
 
     weights: dict[str, float]
     bias: float
-    accuracy: float
+    score: Score
 
 
 def ranker_of(linker: Linker) -> CombinationRanker:
@@ -81,10 +89,9 @@ def _with(name: str, candidates: Sequence[Candidate], scores: Sequence[float]) -
     ]
 
 
-def accuracy(linker: Linker, cases: Sequence[Case], progress: Progress) -> float:
-    """The share of cases whose entity comes first, by the linker as it is."""
-    table = _table(linker, cases, progress)
-    return recall_at(table.ranks(list(ranker_of(linker).weights.values())), 1)
+def scored(linker: Linker, cases: Sequence[Case], progress: Progress) -> Score:
+    """How well the linker does as it is."""
+    return _score(_table(linker, cases, progress), cases, list(ranker_of(linker).weights.values()))
 
 
 def fitted(linker: Linker, tune: Sequence[Case], held_back: Sequence[Case], progress: Progress) -> Fit:
@@ -92,11 +99,12 @@ def fitted(linker: Linker, tune: Sequence[Case], held_back: Sequence[Case], prog
     ranker = ranker_of(linker)
     start = list(ranker.weights.values())
     table = _table(linker, tune, progress)
-    found = [round(weight, 4) for weight in fit_weights(table, start, pull=_PULL / len(tune))]
+    found = fit_weights(table, start, pull=_PULL / len(tune), importance=_importance(tune))
+    found = [round(weight, 4) for weight in found]
     return Fit(
         dict(zip(ranker.weights, found, strict=True)),
         round(ranker.bias + _shift(table, start, found), 4),
-        recall_at(_table(linker, held_back, progress).ranks(found), 1),
+        _score(_table(linker, held_back, progress), held_back, found),
     )
 
 
@@ -107,7 +115,18 @@ def taken(linker: Linker, before: Mapping[str, float], held_back: Sequence[Case]
     weights = list(ranker.weights.values())
     had = [before.get(name, 0.0) for name in ranker.weights]
     bias = round(ranker.bias + _shift(table, had, weights), 4)
-    return Fit(dict(ranker.weights), bias, recall_at(table.ranks(weights), 1))
+    return Fit(dict(ranker.weights), bias, _score(table, held_back, weights))
+
+
+def _score(table: EvidenceTable, cases: Sequence[Case], weights: Sequence[float]) -> Score:
+    import numpy
+
+    right = table.ranks(weights) < 1
+    return Score(float(right.mean()), float(numpy.average(right, weights=_importance(cases))))
+
+
+def _importance(cases: Sequence[Case]) -> list[float]:
+    return [_UNUSUAL if one.is_unusual else 1.0 for one in cases]
 
 
 def _table(linker: Linker, cases: Sequence[Case], progress: Progress) -> EvidenceTable:

@@ -18,9 +18,16 @@ if TYPE_CHECKING:
     from entlink.tuning.self_mentions import SelfMention
 
 SAMPLE = "sample"  # the kind of cases to measure on, where some are drawn for that
+LINK = "link"
+LINKED = (LINK, SAMPLE)  # the kinds of cases that are hyperlinks
 PLAIN = "plain"  # the kind of cases to train on only, without candidates: many, since they cost nothing to find
 _HELD_BACK = 0.1  # of the pages, and as many to tune
 _FIRST_NEGATIVES, _NEGATIVES_AMONG = 2, 10
+
+
+def is_known_by_name(candidate: Candidate) -> bool:
+    """Whether the surface itself is a name of it."""
+    return "tier" in candidate.evidence
 
 
 class Case(NamedTuple):
@@ -36,6 +43,14 @@ class Case(NamedTuple):
     @property
     def shortlist(self) -> Shortlist:
         return Shortlist(self.document, self.mention, self.candidates)
+
+    @property
+    def is_unusual(self) -> bool:
+        """Whether it is a link whose name mostly means another entity."""
+        known = [one for one in self.candidates if is_known_by_name(one)]
+        if self.kind not in LINKED or not known:
+            return False
+        return max(known, key=lambda one: one.evidence.get("alias", 0.0)).entity != self.entity
 
     def example(self, negatives: int, random: Random) -> Example:
         """To train on: the first two wrong candidates, and others drawn from the first ten."""

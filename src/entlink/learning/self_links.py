@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from entlink.documents import Candidate, Document, Entity, Mention, Span
 from entlink.kb.folding import key_of
-from entlink.learning.self_cases import SAMPLE, Case, plain_case
+from entlink.learning.self_cases import LINK, SAMPLE, Case, plain_case
 from entlink.ranking.spelling import bare_key
 from entlink.tuning.self_linking import ranked
 from entlink.tuning.self_mentions import Kind, SelfMention, sampled
@@ -65,7 +65,7 @@ def link_pairs(
         progress("finding candidates", done, total)
 
     cases = []
-    for kind, asked in ((SAMPLE, aside), ("link", mentions)):
+    for kind, asked in ((SAMPLE, aside), (LINK, mentions)):
         for number, (one, shortlist) in enumerate(zip(asked, ranked(linker, asked, told), strict=True)):
             entity, source = one.entity or "", one.source or ""
             candidates = as_if_unlinked(linker.kb, one, shortlist.candidates[:_KEPT])

@@ -18,14 +18,19 @@ _PULL = 5.0  # over the number of mentions: a thousandth with 5,000, where it ha
 
 
 def fit_weights(
-    table: EvidenceTable, start: Sequence[float], *, pull: float | None = None, fixed: Sequence[bool] | None = None
+    table: EvidenceTable,
+    start: Sequence[float],
+    *,
+    pull: float | None = None,
+    fixed: Sequence[bool] | None = None,
+    importance: Sequence[float] | None = None,
 ) -> list[float]:
     """The weights most likely to have chosen the right candidates (a softmax over each list), by Newton's method.
 
     Of a list with several right ones, any may be chosen: their chances add up.
     `pull` draws them towards `start`, in units of each feature's spread; by default the more the fewer mentions there
     are, so that with little data they stay near it.
-    `fixed` ones stay as they are.
+    `fixed` ones stay as they are. `importance` is how much each mention counts, by default all alike.
     """
     import numpy
 
@@ -34,6 +39,8 @@ def fit_weights(
         raise InputError("no mention has its right entity among its candidates: there is nothing to fit weights to")
     values = table.values[reached].astype(numpy.float64)
     present, right = table.present[reached], table.right[reached]
+    shares = numpy.ones(len(table.right)) if importance is None else numpy.asarray(importance, numpy.float64)
+    shares = shares[reached] / shares[reached].sum()
     pull = _PULL / len(values) if pull is None else pull
     free = numpy.ones(values.shape[-1], bool) if fixed is None else ~numpy.asarray(fixed)
     spread = values[present].std(0)
@@ -43,10 +50,10 @@ def fit_weights(
     scale = numpy.where(spread > 0, spread, 1.0) ** 2
 
     def objective(tried: NDArray[Any]) -> float:
-        return _loss(values, present, right, tried) + float(pull * (scale * (tried - origin) ** 2).sum())
+        return _loss(values, present, right, shares, tried) + float(pull * (scale * (tried - origin) ** 2).sum())
 
     for _ in range(_STEPS):
-        gradient, curvature = _derivatives(values, present, right, weights)
+        gradient, curvature = _derivatives(values, present, right, shares, weights)
         gradient += 2 * pull * scale * (weights - origin)
         curvature += numpy.diag(2 * pull * scale)
         step = numpy.zeros_like(weights)
@@ -58,7 +65,11 @@ def fit_weights(
 
 
 def _derivatives(
-    values: NDArray[Any], present: NDArray[Any], right: NDArray[Any], weights: NDArray[Any]
+    values: NDArray[Any],
+    present: NDArray[Any],
+    right: NDArray[Any],
+    shares: NDArray[Any],
+    weights: NDArray[Any],
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Gradient and Hessian of the mean loss; where several are right, a bound on the Hessian instead."""
     import numpy
@@ -66,10 +77,10 @@ def _derivatives(
     chances = _chances(values, present, weights)
     chosen = _chances(values, right, weights)  # if it is one of the right ones
     expected = numpy.einsum("mc,mcf->mf", chances, values)
-    gradient = (expected - numpy.einsum("mc,mcf->mf", chosen, values)).mean(0)
-    centred = (values - expected[:, None]) * numpy.sqrt(chances)[..., None]
+    gradient = shares @ (expected - numpy.einsum("mc,mcf->mf", chosen, values))
+    centred = (values - expected[:, None]) * numpy.sqrt(chances * shares[:, None])[..., None]
     flat = centred.reshape(-1, centred.shape[-1])
-    return gradient, flat.T @ flat / len(values)
+    return gradient, flat.T @ flat
 
 
 def _shortened(
@@ -84,11 +95,13 @@ def _shortened(
     return step
 
 
-def _loss(values: NDArray[Any], present: NDArray[Any], right: NDArray[Any], weights: NDArray[Any]) -> float:
+def _loss(
+    values: NDArray[Any], present: NDArray[Any], right: NDArray[Any], shares: NDArray[Any], weights: NDArray[Any]
+) -> float:
     import numpy
 
     chances = (_chances(values, present, weights) * right).sum(1)
-    return float(-numpy.log(numpy.maximum(chances, 1e-300)).mean())
+    return float(-shares @ numpy.log(numpy.maximum(chances, 1e-300)))
 
 
 def _chances(values: NDArray[Any], present: NDArray[Any], weights: NDArray[Any]) -> NDArray[Any]:

@@ -98,6 +98,9 @@ def test_a_linker_learns_its_knowledge_base(world, options):
     step = read_card(folder).steps[0]
     assert step["command"] == "entlink adapt world.kb"
     assert step["adapt"]["after"] == report.after
+    nil = next(one for one in report.stages if one.name == "NIL")
+    assert nil.kept
+    assert read_config(folder).nil["threshold"] == pytest.approx(nil.figures["threshold"] / 2, abs=1e-4)
     linked = entlink.load(world).link("They sailed along River Arno to Alder Bay.")
     assert {"river-arno", "alder-bay"} <= {link.entity for link in linked.links}
     rows, told = table(report)

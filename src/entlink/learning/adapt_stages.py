@@ -55,6 +55,7 @@ _SHORTEST_TRAINING = 1.0  # seconds
 _MEASURED_A_MINUTE, _FEWEST_MEASURED, _MOST_MEASURED = 50, 200, 2_000
 _LINKS, _LINKED_PAGES = 12_000, 20_000  # to learn from, and pages to read them in, at most
 _CALIBRATED_ON = 1_000
+_LENIENT = 0.5  # of the best threshold of NIL: texts to come are less like the knowledge base's own, and less sure
 _KNOWN_TO_HELP = ("names", "evidence")
 _TOP, _DEMAND = 10, 20
 NOT_WANTED = "no models were to be trained"
@@ -344,7 +345,8 @@ class Stages:
             return StageFigures("NIL", kept=False, note=f"left out: {problem}")
         kept = (found.after.accuracy, -found.after.ece) > (found.before.accuracy, -found.before.ece)
         if kept:
-            self.state.config = config
+            nil = {**config.nil, "threshold": round(_LENIENT * config.nil["threshold"], 4)}
+            self.state.config = msgspec.structs.replace(config, nil=nil)
         told = (
             f"right decisions {found.before.accuracy:.3f} to {found.after.accuracy:.3f}, calibration error "
             f"{found.before.ece:.3f} to {found.after.ece:.3f}{'' if kept else ': left out'}"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal, Protocol, get_args, runtime_checkable
 
+import msgspec
+
 from entlink.documents import Candidate, Document, Link, Mention, Record, Span
 from entlink.interfaces import Explainer, Judgement, Reason, Verdict
 from entlink.kb.folding import key_of
@@ -55,7 +57,12 @@ def explain(linker: Linker, document: Document, span: Span | None = None) -> Exp
     """Explain every name found in a document, or one span of it, which must lie in its text."""
     if span is not None:
         check_mentions(Document(document.id, document.text, mentions=(Mention(span, ""),)))
-    linked = linker.link(document)
+    return explain_linked(linker, linker.link(document), span)
+
+
+def explain_linked(linker: Linker, linked: Document, span: Span | None = None) -> Explanation:
+    """The same of a document that was linked before, and is not linked again."""
+    document = msgspec.structs.replace(linked, links=())
     told = {link.mention.span: _decided(linker, document, link) for link in linked.links}
     for judgement in _judgements(linker, document, span):
         if judgement.span not in told and span in (None, judgement.span):

@@ -21,7 +21,7 @@ class PriorRanker:
     its score, and the scores of a mention are divided by 1 plus all that was added, so that shares stay shares.
     """
 
-    def __init__(self, *, recent: float = 0.5) -> None:
+    def __init__(self, *, recent: float = 1.0) -> None:
         if not (isfinite(recent) and recent >= 0):
             raise ConfigError(f"recent = {recent} does not fit: it is a weight, from 0 (left out) upwards")
         self.recent = recent

@@ -229,14 +229,20 @@ def _given_by_turn(document: Document) -> list[tuple[Mention, ...] | None] | Non
     return given if at == len(mentions) else None
 
 
-def _of_speakers(linker: Linker, document: Document) -> Document:
-    """Of a conversation linked as a whole, the links of the turns that are wanted."""
+def wanted_turns(linker: Linker, document: Document) -> list[Span] | None:
+    """Where the turns stand whose links are given; None where all of the document's are."""
     wanted = _keys(linker.conversations.speakers)
     if not wanted or not document.turns:
+        return None
+    turns = zip(document.turns, document.turn_spans, strict=True)
+    return [span for turn, span in turns if _key(turn.speaker) in wanted]
+
+
+def _of_speakers(linker: Linker, document: Document) -> Document:
+    """Of a conversation linked as a whole, the links of the turns that are wanted."""
+    spans = wanted_turns(linker, document)
+    if spans is None:
         return document
-    spans = [
-        span for turn, span in zip(document.turns, document.turn_spans, strict=True) if _key(turn.speaker) in wanted
-    ]
     links = tuple(link for link in document.links if any(span.overlaps(link.mention.span) for span in spans))
     return msgspec.structs.replace(document, links=links)
 

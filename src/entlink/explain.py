@@ -19,6 +19,7 @@ Outcome = Literal["linked", "nil", "not in the dictionary", "rejected", "lost to
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 _NEAREST_SHOWN = 3
+_OTHER_TURN = "its turn is of none of the speakers that are linked"
 
 
 class SpanExplanation(Record, frozen=True):
@@ -63,13 +64,26 @@ def explain(linker: Linker, document: Document, span: Span | None = None) -> Exp
 def explain_linked(linker: Linker, linked: Document, span: Span | None = None) -> Explanation:
     """The same of a document that was linked before, and is not linked again."""
     document = msgspec.structs.replace(linked, links=())
+    if span is not None and not _is_wanted(linker, document, span):
+        return Explanation(linked, (_left(linker, document, span, "filtered out", _OTHER_TURN),))
     told = {link.mention.span: _decided(linker, document, link) for link in linked.links}
     for judgement in _judgements(linker, document, span):
         if judgement.span not in told and span in (None, judgement.span):
             told[judgement.span] = _judged(linker, document, judgement)
     if span is not None:
         return Explanation(linked, (told.get(span) or _untold(linker, linked, span),))
-    return Explanation(linked, tuple(told[place] for place in sorted(told, key=lambda s: (s.start, s.end))))
+    places = sorted(told, key=lambda place: (place.start, place.end))
+    return Explanation(linked, tuple(told[place] for place in places if _is_wanted(linker, document, place)))
+
+
+def _is_wanted(linker: Linker, document: Document, span: Span) -> bool:
+    """Whether a span stands in a turn whose speaker is linked."""
+    if not document.turns:
+        return True
+    from entlink.conversation import wanted_turns
+
+    turns = wanted_turns(linker, document)
+    return turns is None or any(turn.overlaps(span) for turn in turns)
 
 
 def _judgements(linker: Linker, document: Document, span: Span | None) -> Iterable[Judgement]:

@@ -148,7 +148,9 @@ class TestFixedStages:
 
 class TestBuiltInStages:
     # Taggers need a model, and are checked where there is one for them.
-    @pytest.mark.parametrize("name", [name for name in stages("detector") if ("detector", name) not in NEEDS_SETTINGS])
+    @pytest.mark.parametrize(
+        "name", [name for name in stages("detector") if ("detector", name) not in NEEDS_SETTINGS]
+    )
     def test_detectors(self, kb: KnowledgeBase, name: str):
         check_detector(made("detector", name, kb), DOCUMENTS)
 

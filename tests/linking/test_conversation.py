@@ -140,6 +140,11 @@ def test_offsets_count_in_the_turn_and_in_the_whole(linker):
                 assert text[one.mention.span.start : one.mention.span.end] == link.mention.text
 
 
+def test_a_zero_width_space_does_not_hide_a_name(linker):
+    (link,) = said(linker, "😀 Mer\u200bcury").turns[0].links
+    assert (link.entity, link.mention.span) == ("mercury-planet", Span(2, 10))
+
+
 @settings(max_examples=60)
 @given(turns=TURNS, other=TURNS, window=st.sampled_from([0, 1, 9, 30, 2000]), names=st.booleans())
 def test_every_way_gives_the_same_links(linker, turns, other, window, names):

@@ -165,11 +165,11 @@ class Linker:
         """The documents linked as texts, turns or not, all in one pass."""
         questions = list(map(Question, documents, self.detector.detect(documents)))
         return [
-            msgspec.structs.replace(document, links=tuple(links))
+            msgspec.structs.replace(document, links=links)
             for document, links in zip(documents, self.decide(questions, self.retrieve(questions)), strict=True)
         ]
 
-    def decide(self, questions: Sequence[Question], lists: Lists) -> list[list[Link]]:
+    def decide(self, questions: Sequence[Question], lists: Lists) -> list[tuple[Link, ...]]:
         """The links of the mentions of each question, from the candidates that were found for them."""
         shortlists: list[Shortlist] = []
         for (document, mentions), candidates in zip(questions, lists, strict=True):
@@ -179,7 +179,7 @@ class Linker:
             for one, best in zip(shortlists, self.ranker.rank(shortlists), strict=True)
         ]
         links = iter(self.nil.decide(ranked))
-        return [list(self._wanted(islice(links, len(mentions)), document)) for document, mentions in questions]
+        return [tuple(self._wanted(islice(links, len(mentions)), document)) for document, mentions in questions]
 
     def _wanted(self, links: Iterable[Link], document: Document) -> Iterable[Link]:
         """Weak links go; so do found names none of whose entities is of the wanted types."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import io
 import os
 import pty
 import re
@@ -14,6 +15,8 @@ import termios
 import time
 
 import pytest
+
+from entlink_cli import main
 
 _CODE = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 
@@ -89,6 +92,46 @@ def _have_a_terminal():
     """So that Ctrl-C reaches the process; whoever runs the tests may ignore it, and that would be inherited."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+@pytest.fixture
+def stopping_once(monkeypatch):
+    """As if Ctrl-C were pressed while the first turn is linked."""
+    from entlink.mentions.dictionary import DictionaryDetector
+
+    detect, stops = DictionaryDetector.detect, [True]
+
+    def stopping(detector, documents):
+        if stops and stops.pop():
+            raise KeyboardInterrupt
+        return detect(detector, documents)
+
+    monkeypatch.setattr(DictionaryDetector, "detect", stopping)
+
+
+@pytest.mark.usefixtures("stopping_once")
+def test_ctrl_c_while_a_turn_is_linked_leaves_it_out(toy, monkeypatch, capsys):
+    lines = iter(["It is quicksilver.", "Mercury?"])
+
+    def typed(prompt):
+        try:
+            return next(lines)
+        except StopIteration:
+            raise EOFError from None
+
+    monkeypatch.setattr("builtins.input", typed)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    assert main(["chat", str(toy)]) == 0
+    shown = capsys.readouterr()
+    assert "interrupted: this turn was left out" in shown.err
+    assert "Mercury (planet)" in shown.out
+
+
+@pytest.mark.usefixtures("stopping_once")
+def test_ctrl_c_ends_what_comes_from_a_pipe(run, toy):
+    done = run("chat", toy, stdin=b"The Sun\nNASA\n")
+    assert (done.code, done.out) == (130, "")
 
 
 class Terminal:

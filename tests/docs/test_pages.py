@@ -89,6 +89,14 @@ def test_the_configuration_shows_every_setting_with_its_default(tmp_path):
             )
 
 
+def test_the_weights_of_what_a_conversation_remembers_are_told():
+    rows = {row["ranker"].strip("`"): row for row in table(page("conversations"), "ranker", "what `recent` does")}
+    for name in ("prior", "combination"):
+        weight = defaults(find("ranker", name))["recent"]
+        assert f"the weight `recent` ({weight})" in rows.pop(name)["what `recent` does"]
+    assert list(rows) == ["others"]
+
+
 def defaults(factory: type) -> dict[str, object]:
     parameters = inspect.signature(factory).parameters.values()
     return {one.name: one.default for one in parameters if one.default is not inspect.Parameter.empty}

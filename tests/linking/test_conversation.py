@@ -97,6 +97,15 @@ def test_a_name_cut_short_means_whom_was_spoken_of(linker):
     assert entities(conversation.turns[1].links) == [("Mercury", "freddie-mercury")]
 
 
+def test_a_name_cut_short_need_not_be_one_of_the_knowledge_base(linker):
+    detector = FixedDetector(["Freddie Mercury", "Freddie", "Fred"])
+    tagged = Linker(linker.kb, detector, [AliasRetriever(linker.kb)], PriorRanker(), ThresholdNil())
+    assert entities(tagged.link("Freddie").links) == [("Freddie", None)]
+    conversation = said(tagged, "Have you seen Freddie Mercury?", "Freddie was great.", "Fred, yes.")
+    assert entities(conversation.turns[1].links) == [("Freddie", "freddie-mercury")]
+    assert entities(conversation.turns[2].links) == [("Fred", None)]
+
+
 @pytest.mark.parametrize("between", [0, 1, 3])
 def test_what_was_linked_fades_turn_by_turn(linker, between):
     conversation = said(linker, "A bottle of quicksilver broke.", *["Oh."] * between, "Mercury?")

@@ -52,8 +52,8 @@ class Conversation:
     """Takes one turn at a time: `conversation.add("And Mercury?", "ana")` gives it with its links.
 
     Only the turns of `speakers` are given links, if some are named (in any case); without, those that the linker's
-    settings name, else all. With `keep=False` nothing is kept of turns but the context of the next one: then
-    `document` and `turns` tell nothing.
+    settings name, else all. All turns have the language, date and meta of the document `like`. With `keep=False`
+    nothing is kept of turns but the context of the next one: then `document` and `turns` tell nothing.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Conversation:
         self.linker, self.config, self.id = linker, linker.conversations, id if like is None else like.id
         self.turns: list[LinkedTurn] = []
         self._speakers = _keys(self.config.speakers if speakers is None else speakers)
-        self._like = like or Document(id, "")  # what all turns have in common: language, date, meta
+        self._like = Document(id, "") if like is None else _bare(like)
         self._keep = keep
         self._window = ConversationWindow(self.config.window, self.config.speaker_names)
         self._recent = RecentEntities(self.config.memory, self.config.decay)
@@ -111,7 +111,7 @@ class Conversation:
         from entlink.explain import explain_linked
 
         own = msgspec.structs.replace(self._like, text=turn.turn.text, turns=(turn.turn,), links=turn.links)
-        return explain_linked(self.linker, own, span)
+        return explain_linked(self.linker, own, span, speakers=self._speakers)
 
     def _hear(self, turn: Turn, mentions: tuple[Mention, ...] | None) -> _Heard:
         is_given = not self._speakers or _key(turn.speaker) in self._speakers
@@ -200,14 +200,18 @@ def _talks(
     linker: Linker, documents: Sequence[Document], apart: Sequence[list[tuple[Mention, ...] | None] | None]
 ) -> list[Document]:
     given = [one for one in apart if one is not None]
-    bare = [msgspec.structs.replace(one, text="", turns=(), mentions=None, gold=(), links=()) for one in documents]
-    talks = [Conversation(linker, like=one) for one in bare]
+    talks = [Conversation(linker, like=one) for one in documents]
     for step in zip_longest(*(zip(one.turns, own, strict=True) for one, own in zip(documents, given, strict=True))):
         _link_turns(linker, [(talk, *said) for talk, said in zip(talks, step, strict=True) if said is not None])
     return [
         msgspec.structs.replace(document, links=tuple(link for turn in talk.turns for link in turn.links_in_whole))
         for document, talk in zip(documents, talks, strict=True)
     ]
+
+
+def _bare(document: Document) -> Document:
+    """What all turns of a document have in common."""
+    return msgspec.structs.replace(document, text="", turns=(), mentions=None, gold=(), links=())
 
 
 def _given_by_turn(document: Document) -> list[tuple[Mention, ...] | None] | None:
@@ -229,9 +233,9 @@ def _given_by_turn(document: Document) -> list[tuple[Mention, ...] | None] | Non
     return given if at == len(mentions) else None
 
 
-def wanted_turns(linker: Linker, document: Document) -> list[Span] | None:
-    """Where the turns stand whose links are given; None where all of the document's are."""
-    wanted = _keys(linker.conversations.speakers)
+def wanted_turns(document: Document, speakers: Iterable[str]) -> list[Span] | None:
+    """Where the turns of these speakers stand; None where all of a document is wanted."""
+    wanted = _keys(speakers)
     if not wanted or not document.turns:
         return None
     turns = zip(document.turns, document.turn_spans, strict=True)
@@ -240,7 +244,7 @@ def wanted_turns(linker: Linker, document: Document) -> list[Span] | None:
 
 def _of_speakers(linker: Linker, document: Document) -> Document:
     """Of a conversation linked as a whole, the links of the turns that are wanted."""
-    spans = wanted_turns(linker, document)
+    spans = wanted_turns(document, linker.conversations.speakers)
     if spans is None:
         return document
     links = tuple(link for link in document.links if any(span.overlaps(link.mention.span) for span in spans))
@@ -251,6 +255,6 @@ def _key(speaker: str | None) -> str | None:
     return None if speaker is None else speaker.strip().casefold()
 
 
-def _keys(speakers: Iterable[str]) -> frozenset[str | None]:
+def _keys(speakers: Iterable[str]) -> frozenset[str]:
     given = (speakers,) if isinstance(speakers, str) else speakers
-    return frozenset(_key(speaker) for speaker in given)
+    return frozenset(speaker.strip().casefold() for speaker in given)

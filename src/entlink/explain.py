@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Literal, Protocol, get_args, runtime_checkable
 
 import msgspec
@@ -61,29 +61,31 @@ def explain(linker: Linker, document: Document, span: Span | None = None) -> Exp
     return explain_linked(linker, linker.link(document), span)
 
 
-def explain_linked(linker: Linker, linked: Document, span: Span | None = None) -> Explanation:
-    """The same of a document that was linked before, and is not linked again."""
+def explain_linked(
+    linker: Linker, linked: Document, span: Span | None = None, *, speakers: Iterable[str] | None = None
+) -> Explanation:
+    """The same of a document that was linked before, and is not linked again; `speakers` are those who were."""
     document = msgspec.structs.replace(linked, links=())
-    if span is not None and not _is_wanted(linker, document, span):
+    is_wanted = _wanted_places(document, linker.conversations.speakers if speakers is None else speakers)
+    if span is not None and not is_wanted(span):
         return Explanation(linked, (_left(linker, document, span, "filtered out", _OTHER_TURN),))
     told = {link.mention.span: _decided(linker, document, link) for link in linked.links}
     for judgement in _judgements(linker, document, span):
-        if judgement.span not in told and span in (None, judgement.span):
+        if judgement.span not in told and span in (None, judgement.span) and is_wanted(judgement.span):
             told[judgement.span] = _judged(linker, document, judgement)
     if span is not None:
         return Explanation(linked, (told.get(span) or _untold(linker, linked, span),))
-    places = sorted(told, key=lambda place: (place.start, place.end))
-    return Explanation(linked, tuple(told[place] for place in places if _is_wanted(linker, document, place)))
+    return Explanation(linked, tuple(told[place] for place in sorted(told, key=lambda s: (s.start, s.end))))
 
 
-def _is_wanted(linker: Linker, document: Document, span: Span) -> bool:
-    """Whether a span stands in a turn whose speaker is linked."""
+def _wanted_places(document: Document, speakers: Iterable[str]) -> Callable[[Span], bool]:
+    """What tells whether a span stands in a turn whose speaker is linked."""
     if not document.turns:
-        return True
+        return lambda span: True
     from entlink.conversation import wanted_turns
 
-    turns = wanted_turns(linker, document)
-    return turns is None or any(turn.overlaps(span) for turn in turns)
+    turns = wanted_turns(document, speakers)
+    return lambda span: turns is None or any(turn.overlaps(span) for turn in turns)
 
 
 def _judgements(linker: Linker, document: Document, span: Span | None) -> Iterable[Judgement]:

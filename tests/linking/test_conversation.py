@@ -340,6 +340,26 @@ def test_an_explanation_tells_what_was_remembered(linker):
     assert [one.link.entity for one in whole.spans] == ["mercury-element", "mercury-element"]
 
 
+def test_a_turn_that_is_not_given_links_says_so(linker):
+    conversation = linker.conversation(speakers=["ana"])
+    other, own = conversation.add("London", "ben"), conversation.add("London", "ANA")
+    (told,) = conversation.explain(other, Span(0, 6)).spans
+    assert (told.outcome, told.reason) == ("filtered out", "its turn is of none of the speakers that are linked")
+    assert conversation.explain(other).spans == ()
+    assert [one.outcome for one in conversation.explain(own).spans] == ["linked"]
+
+
+def test_turns_have_what_their_document_has(linker):
+    like = Document("d", "old", language="en", date="2020", meta={"a": 1}, turns=(Turn("old"),))
+    conversation = Conversation(linker, like=like)
+    conversation.add("London")
+    document = conversation.document
+    assert (document.id, document.text, document.language, document.date, document.meta) == (
+        *("d", "London", "en", "2020"),
+        {"a": 1},
+    )
+
+
 # What a turn costs
 
 

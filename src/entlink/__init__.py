@@ -19,11 +19,13 @@ from entlink.linker import Linker, load
 from entlink.version import __version__
 
 if TYPE_CHECKING:
+    from entlink.conversation import Conversation, LinkedTurn
     from entlink.kb.build import BuildOptions, build
 
 __all__ = [
     "BuildOptions",
     "Candidate",
+    "Conversation",
     "Document",
     "Entity",
     "EntlinkError",
@@ -31,6 +33,7 @@ __all__ = [
     "Image",
     "KnowledgeBase",
     "Link",
+    "LinkedTurn",
     "Linker",
     "LinkerConfig",
     "Mention",
@@ -43,11 +46,15 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Building is imported when first used: it brings DuckDB, which linking does not need."""
+    """Imported when first used: building, which brings DuckDB, and conversations, which most do without."""
     if name in ("BuildOptions", "build"):
         from entlink.kb import build as module
 
         return getattr(module, name)
+    if name in ("Conversation", "LinkedTurn"):
+        from entlink import conversation
+
+        return getattr(conversation, name)
     raise AttributeError(f"module 'entlink' has no attribute {name!r}")
 
 

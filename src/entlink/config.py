@@ -35,7 +35,7 @@ Stage = dict[str, Any]
 LINKER_FILE = "linker.toml"
 PRESETS = ("lexical", "zero-shot")
 _NUMBER = re.compile(r"-\d+$")  # of the second retriever of a name and those after it
-_MODELS = ("encoder", "cross", "model")  # settings that may be paths of models
+_MODELS = ("encoder", "cross", "model", "pipeline")  # settings that may be paths of models
 _IN_THE_BOX = Path(__file__).parent / "presets"
 
 
@@ -46,8 +46,30 @@ class KnowledgeBaseConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=Tru
     normalisation: Normalisation = field(default_factory=Normalisation)
 
 
+class ConversationConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """How documents with turns are linked; `docs/conversations.md` tells what each setting does."""
+
+    as_whole: bool = False
+    window: int = 2000
+    memory: int = 32
+    decay: float = 0.8
+    speakers: tuple[str, ...] = ()
+    overhear: bool = True
+    speaker_names: bool = False
+
+    def __post_init__(self) -> None:
+        for setting, value in (("window", self.window), ("memory", self.memory)):
+            if value < 0:
+                raise ConfigError(f"[conversation] {setting} = {value} does not fit: it is 0 or more")
+        if not 0 < self.decay <= 1:
+            raise ConfigError(
+                f"[conversation] decay = {self.decay} does not fit: it is what is left after a turn, "
+                "above 0 and at most 1"
+            )
+
+
 class LinkerConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Which stages a linker is made of. Each table but `kb` has a `name` and that stage's own settings."""
+    """Which stages a linker is made of: each table of one has a `name` and that stage's own settings."""
 
     detector: Stage = field(default_factory=lambda: {"name": "dictionary"})
     retriever: list[Stage] = field(default_factory=lambda: [{"name": "alias"}, {"name": "edit-distance"}])
@@ -55,6 +77,7 @@ class LinkerConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     ranker: Stage = field(default_factory=lambda: {"name": "prior"})
     nil: Stage = field(default_factory=lambda: {"name": "threshold"})
     kb: KnowledgeBaseConfig = field(default_factory=KnowledgeBaseConfig)
+    conversation: ConversationConfig = field(default_factory=ConversationConfig)
     types: tuple[str, ...] = ()
     min_score: float = 0.0
     batch_size: Annotated[int, msgspec.Meta(ge=1)] = 64

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Literal, Protocol, get_args, runtime_checkable
+
+import msgspec
 
 from entlink.documents import Candidate, Document, Link, Mention, Record, Span
 from entlink.interfaces import Explainer, Judgement, Reason, Verdict
@@ -17,6 +19,7 @@ Outcome = Literal["linked", "nil", "not in the dictionary", "rejected", "lost to
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 _NEAREST_SHOWN = 3
+_OTHER_TURN = "its turn is of none of the speakers that are linked"
 
 
 class SpanExplanation(Record, frozen=True):
@@ -55,14 +58,34 @@ def explain(linker: Linker, document: Document, span: Span | None = None) -> Exp
     """Explain every name found in a document, or one span of it, which must lie in its text."""
     if span is not None:
         check_mentions(Document(document.id, document.text, mentions=(Mention(span, ""),)))
-    linked = linker.link(document)
+    return explain_linked(linker, linker.link(document), span)
+
+
+def explain_linked(
+    linker: Linker, linked: Document, span: Span | None = None, *, speakers: Iterable[str] | None = None
+) -> Explanation:
+    """The same of a document that was linked before, and is not linked again; `speakers` are those who were."""
+    document = msgspec.structs.replace(linked, links=())
+    is_wanted = _wanted_places(document, linker.conversations.speakers if speakers is None else speakers)
+    if span is not None and not is_wanted(span):
+        return Explanation(linked, (_left(linker, document, span, "filtered out", _OTHER_TURN),))
     told = {link.mention.span: _decided(linker, document, link) for link in linked.links}
     for judgement in _judgements(linker, document, span):
-        if judgement.span not in told and span in (None, judgement.span):
+        if judgement.span not in told and span in (None, judgement.span) and is_wanted(judgement.span):
             told[judgement.span] = _judged(linker, document, judgement)
     if span is not None:
         return Explanation(linked, (told.get(span) or _untold(linker, linked, span),))
     return Explanation(linked, tuple(told[place] for place in sorted(told, key=lambda s: (s.start, s.end))))
+
+
+def _wanted_places(document: Document, speakers: Iterable[str]) -> Callable[[Span], bool]:
+    """What tells whether a span stands in a turn whose speaker is linked."""
+    if not document.turns:
+        return lambda span: True
+    from entlink.conversation import wanted_turns
+
+    turns = wanted_turns(document, speakers)
+    return lambda span: turns is None or any(turn.overlaps(span) for turn in turns)
 
 
 def _judgements(linker: Linker, document: Document, span: Span | None) -> Iterable[Judgement]:

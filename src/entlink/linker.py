@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from entlink.config import LinkerConfig, config_beside, make_fusion, make_retrievers, make_stage, read_config
+from entlink.config import (
+    ConversationConfig,
+    LinkerConfig,
+    config_beside,
+    make_fusion,
+    make_retrievers,
+    make_stage,
+    read_config,
+)
 from entlink.documents import Candidate, Document, Link, Mention, Span
 from entlink.errors import ConfigError, InputError
 from entlink.interfaces import (
@@ -29,6 +37,7 @@ from entlink.pooling import Lists, Pooling, in_turn
 from entlink.spans import check_mentions
 
 if TYPE_CHECKING:
+    from entlink.conversation import Conversation
     from entlink.explain import Explanation
 
 
@@ -37,7 +46,8 @@ class Linker:
 
     A detector finds mentions; the first retriever that knows a mention gives its candidates, or, with a fusion,
     all of them do; a ranker orders them; a NIL policy decides. `types` keeps candidates of these types only,
-    `min_score` drops weaker links. A fusion speaks of retrievers by name: then they come as a mapping.
+    `min_score` drops weaker links. A fusion speaks of retrievers by name: then they come as a mapping. Documents with
+    turns are linked a turn at a time, as `conversations` says.
     """
 
     def __init__(
@@ -53,6 +63,7 @@ class Linker:
         types: Sequence[str] = (),
         min_score: float = 0.0,
         batch_size: int = 64,
+        conversations: ConversationConfig | None = None,
     ) -> None:
         self.kb, self.detector = kb, detector
         self.retrievers: list[Retriever] = (
@@ -60,6 +71,7 @@ class Linker:
         )
         self.ranker, self.nil = ranker, nil
         self.types, self.min_score, self.batch_size = frozenset(types), min_score, batch_size
+        self.conversations = conversations or ConversationConfig()
         self._revision = kb.revision
         self._check_stages()
         self.pooling = None if fusion is None else _pooling(retrievers, fusion, pool)
@@ -101,6 +113,14 @@ class Linker:
         while batch := list(islice(numbered, self.batch_size)):
             yield from self._link_batch(batch)
 
+    def conversation(
+        self, id: str = "conversation", *, speakers: Iterable[str] | None = None, keep: bool = True
+    ) -> Conversation:
+        """A conversation to add turns to, each linked when it comes; see `entlink.conversation`."""
+        from entlink.conversation import Conversation
+
+        return Conversation(self, id, speakers=speakers, keep=keep)
+
     def explain(self, text: str | Document, span: Span | None = None) -> Explanation:
         """Why each name in a text was linked or not; with `span`, why that span was or was not."""
         from entlink.explain import explain
@@ -131,25 +151,35 @@ class Linker:
         return [one for one in candidates if self.types.intersection(self.kb.types(one.entity))]
 
     def _link_batch(self, documents: list[Document]) -> list[Document]:
-        self._keep_up()
+        self.keep_up()
         for document in documents:
             if document.mentions:
                 check_mentions(document)
-        shortlists: list[Shortlist] = []
-        lengths = []
+        if any(document.turns for document in documents):
+            from entlink.conversation import link_documents
+
+            return link_documents(self, documents)
+        return self.link_whole(documents)
+
+    def link_whole(self, documents: Sequence[Document]) -> list[Document]:
+        """The documents linked as texts, turns or not, all in one pass."""
         questions = list(map(Question, documents, self.detector.detect(documents)))
-        for (document, mentions), candidates in zip(questions, self.retrieve(questions), strict=True):
+        return [
+            msgspec.structs.replace(document, links=links)
+            for document, links in zip(documents, self.decide(questions, self.retrieve(questions)), strict=True)
+        ]
+
+    def decide(self, questions: Sequence[Question], lists: Lists) -> list[tuple[Link, ...]]:
+        """The links of the mentions of each question, from the candidates that were found for them."""
+        shortlists: list[Shortlist] = []
+        for (document, mentions), candidates in zip(questions, lists, strict=True):
             shortlists += map(Shortlist, repeat(document), mentions, candidates)
-            lengths.append(len(mentions))
         ranked = [
             one if best is one[2] else Shortlist(one[0], one[1], best)
             for one, best in zip(shortlists, self.ranker.rank(shortlists), strict=True)
         ]
         links = iter(self.nil.decide(ranked))
-        return [
-            msgspec.structs.replace(document, links=tuple(self._wanted(islice(links, length), document)))
-            for document, length in zip(documents, lengths, strict=True)
-        ]
+        return [tuple(self._wanted(islice(links, len(mentions)), document)) for document, mentions in questions]
 
     def _wanted(self, links: Iterable[Link], document: Document) -> Iterable[Link]:
         """Weak links go; so do found names none of whose entities is of the wanted types."""
@@ -162,7 +192,7 @@ class Linker:
             if (link.score >= self.min_score if link.entity else given or link.candidates or not self.types)
         )
 
-    def _keep_up(self) -> None:
+    def keep_up(self) -> None:
         """Tell the stages when another process, or this one, has edited the knowledge base."""
         self.kb.refresh()
         if self.kb.revision != self._revision:
@@ -188,17 +218,24 @@ def load(
     mentions: str | None = None,
     types: Sequence[str] | str = (),
     min_score: float | None = None,
+    speakers: Sequence[str] | str = (),
 ) -> Linker:
     """A linker for a knowledge base, ready to use: `entlink.load("my.kb").link("…")`.
 
     `config` is a LinkerConfig, a TOML file, the folder of a saved linker or the name of one in the box; without it,
     the linker saved beside the knowledge base, if there is one. `as_of` is an ISO date; `mentions="given"` links
-    only the spans that documents bring; `types` and `min_score` filter.
+    only the spans that documents bring; `types` and `min_score` filter; where `speakers` are named, only
+    their turns of conversations are linked.
     """
     if isinstance(types, str):
         types = (types,)
+    if isinstance(speakers, str):
+        speakers = (speakers,)
     if not isinstance(config, LinkerConfig):
         config = read_config(config) if config is not None else config_beside(path)
+    conversations = config.conversation
+    if speakers:
+        conversations = msgspec.structs.replace(conversations, speakers=tuple(speakers))
     kb = KnowledgeBase.open(path, date=as_of, weights=config.kb.weights, normalisation=config.kb.normalisation)
     try:
         nil = make_stage("nil", config.nil, kb)
@@ -215,6 +252,7 @@ def load(
             pool=config.pool,
             min_score=config.min_score if min_score is None else min_score,
             batch_size=config.batch_size,
+            conversations=conversations,
         )
     except BaseException:
         kb.close()

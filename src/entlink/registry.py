@@ -18,6 +18,8 @@ BUILT_IN: dict[str, dict[str, str]] = {
     "detector": {
         "dictionary": "entlink.mentions.dictionary:DictionaryDetector",
         "given": "entlink.mentions.given:GivenMentions",
+        "spacy": "entlink.mentions.spacy_tagger:SpacyTagger",
+        "token-classifier": "entlink.mentions.token_classifier:TokenClassifierDetector",
     },
     "retriever": {
         "alias": "entlink.candidates.alias:AliasRetriever",
@@ -40,11 +42,13 @@ BUILT_IN: dict[str, dict[str, str]] = {
 }
 NEEDS_NO_KB = {
     ("detector", "given"),
+    ("detector", "spacy"),
+    ("detector", "token-classifier"),
     ("fusion", "weights"),
     ("fusion", "quotas"),
     ("ranker", "prior"),
 }
-NEEDS_SETTINGS = {("ranker", "cross-encoder")}
+NEEDS_SETTINGS = {("ranker", "cross-encoder"), ("detector", "spacy"), ("detector", "token-classifier")}
 
 
 def names(kind: str) -> list[str]:

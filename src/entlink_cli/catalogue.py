@@ -13,6 +13,7 @@ class Entry:
 CATALOGUE: dict[str, Entry] = {
     "link": Entry("link", "link the names in texts, conversations or documents"),
     "explain": Entry("explain", "say why a span of a text was or was not linked"),
+    "chat": Entry("chat", "link a conversation turn by turn, as it is typed"),
     "evaluate": Entry("evaluate", "score predictions against gold, and say which stage lost what"),
     "compare": Entry("evaluate", "compare two runs over the same gold, with a test"),
     "report": Entry("report", "write a page on one or several runs, with CSV and LaTeX beside it"),

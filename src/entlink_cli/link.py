@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from entlink_cli import options
+from entlink_cli import options, values
 from entlink_cli.output import note, number_of, say
 from entlink_cli.parsing import Command
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     Result = tuple[Document, Emit]
 
 _PROBLEMS_SHOWN = 5
+_SPEAKERS_SHOWN = 10
 _PATIENCE = 2.0
 
 
@@ -46,6 +47,15 @@ def _configure(parser: Parser) -> None:
         choices=("detect", "given"),
         default="detect",
         help="find names (default), or link only the spans that the documents give",
+    )
+    parser.add_argument(
+        "--turns",
+        metavar="SPEAKER",
+        action="append",
+        default=[],
+        type=values.text,
+        help="of conversations, link only the turns of this speaker, in any case; the others are context. Can be "
+        "repeated",
     )
     options.linking(parser)
     parser.add_argument("--candidates", action="store_true", help="write each link's candidates too")
@@ -71,7 +81,7 @@ def _link(arguments: Namespace) -> None:
 
     _check_ways_out(arguments)
     linker = options.make_linker(arguments, arguments.mentions)
-    problems, tally = _Problems(), _Tally()
+    problems, tally = _Problems(), _Tally(arguments.turns)
     if arguments.file is None and sys.stdin.isatty():
         note("reading from the terminal; Ctrl-D ends the text")
     with (
@@ -82,11 +92,14 @@ def _link(arguments: Namespace) -> None:
     ):
         if given.markup and arguments.mentions == "given":
             arguments.parser.error("--mentions given needs documents with mentions, as JSON lines")
+        if given.markup and arguments.turns:
+            arguments.parser.error("--turns needs conversations with turns, as JSON lines")
         for document, emit in _hinting_at_input(_results(arguments, linker, given, problems), given):
             emit(write)
             tally.count(document)
             report("linking", given.position(), given.size)
     problems.tell_rest()
+    tally.tell_of_missing_speakers()
     if arguments.output and arguments.output != "-":
         note(f"{arguments.output}: {tally}")
 
@@ -194,16 +207,33 @@ def _explanation_emitter(arguments: Namespace, explanation: Explanation) -> Emit
 
 
 class _Tally:
-    """What was done, for the last line."""
+    """What was done, for the last line, and which speakers there were."""
 
-    def __init__(self) -> None:
+    def __init__(self, wanted: list[str]) -> None:
         self.documents = self.links = self.nils = 0
+        self._missing = {name.strip().casefold(): name for name in wanted}
+        self._speakers: set[str] = set()
 
     def count(self, document: Document) -> None:
         nils = sum(link.is_nil for link in document.links)
         self.documents += 1
         self.links += len(document.links) - nils
         self.nils += nils
+        if self._missing:
+            self._hear(turn.speaker for turn in document.turns)
+
+    def _hear(self, speakers: Iterable[str | None]) -> None:
+        for speaker in speakers:
+            if speaker is not None:
+                self._missing.pop(speaker.strip().casefold(), None)
+                if len(self._speakers) < _SPEAKERS_SHOWN:
+                    self._speakers.add(speaker)
+
+    def tell_of_missing_speakers(self) -> None:
+        """A speaker with no turn at all is most likely misspelt."""
+        known = ", ".join(map(repr, sorted(self._speakers)))
+        for name in self._missing.values():
+            note(f"no turn is of {name!r}; " + (f"there are turns of {known}" if known else "no turn has a speaker"))
 
     def __str__(self) -> str:
         return f"{number_of(self.documents, 'document')}, {number_of(self.links, 'link')}, {self.nils:,} NIL"
@@ -234,6 +264,7 @@ COMMANDS = {
         (
             "entlink link shop.kb samples/chat.txt",
             "entlink link wiki.kb samples/conversations.jsonl -o linked.jsonl --candidates",
+            "entlink link wiki.kb samples/conversations.jsonl --turns ana --turns ben -o linked.jsonl",
             "entlink link shop.kb samples/chat.txt --explain",
             "entlink link shop.kb - --json --type kitchen < samples/chat.txt",
         ),

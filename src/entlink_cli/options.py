@@ -230,6 +230,7 @@ def make_linker(arguments: Namespace, mentions: str = "detect") -> Linker:
         mentions=None if mentions == "detect" else mentions,
         types=arguments.type,
         min_score=arguments.min_score,
+        speakers=getattr(arguments, "turns", ()),
     )
 
 

@@ -22,11 +22,12 @@ _NIL = "red"
 _SURELY_A_NAME = 0.5  # from this mention score on, the score of the link alone is shown
 
 
-def show(document: Document, console: Console | None = None) -> None:
-    """Print the view of a document."""
+def show(document: Document, console: Console | None = None, *, heading: bool = True) -> None:
+    """Print the view of a document, below its id unless `heading` is False."""
     console = console or Console(highlight=False)
     styles = _styles(document.links)
-    console.rule(Text(printable(document.id)))
+    if heading:
+        console.rule(Text(printable(document.id)))
     for line in _body(document, styles, brackets=console.color_system is None or console.no_color):
         console.print(line, soft_wrap=True)
     if document.links:

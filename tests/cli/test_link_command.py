@@ -269,3 +269,57 @@ def test_a_name_across_turns_is_told_with_both(run, own):
     (span,) = run("link", own, "--explain", "--json", stdin=row).json["spans"]
     assert (span["turn"], span["start"], span["end_turn"], span["end"]) == (0, 6, 1, 5)
     assert " at 6 of turn 0 to 5 of turn 1: rejected\n" in run("link", own, "--explain", stdin=row).out
+
+
+TALK = {
+    "id": "c",
+    "turns": [
+        {"speaker": "SYSTEM", "text": "That is quicksilver."},
+        {"speaker": "User", "text": "And Mercury?"},
+        {"text": "The Sun"},
+    ],
+}
+
+
+def test_only_the_turns_of_some_speakers(run, toy):
+    row = json.dumps(TALK).encode()
+    document = run("link", toy, "--turns", "USER", stdin=row).json
+    assert [(link["turn"], link["start"], link["entity"]) for link in document["links"]] == [
+        (1, 4, "mercury-element")
+    ]
+    assert document["turns"] == TALK["turns"]
+    both = run("link", toy, "--turns", "user", "--turns", "system", stdin=row).json
+    assert [link["turn"] for link in both["links"]] == [0, 1]
+    told = run("link", toy, "--turns", "user", "--explain", "--json", stdin=row).json
+    assert [(span["turn"], span["text"], span["entity"]) for span in told["spans"]] == [
+        (1, "Mercury", "mercury-element")
+    ]
+
+
+def test_a_speaker_who_says_nothing_is_told(run, toy):
+    done = run("link", toy, "--turns", "usr", "--turns", "User", stdin=json.dumps(TALK).encode())
+    assert (done.code, done.err) == (0, "entlink: no turn is of 'usr'; there are turns of 'SYSTEM', 'User'\n")
+    nobody = run("link", toy, "--turns", "user", stdin=b'{"turns": [{"text": "The Sun"}]}')
+    assert (nobody.json["links"], nobody.err) == ([], "entlink: no turn is of 'user'; no turn has a speaker\n")
+
+
+def test_turns_need_conversations(run, toy, text_file):
+    done = run("link", toy, text_file, "--turns", "user")
+    assert (done.code, done.out) == (2, "")
+    assert "--turns needs conversations" in done.err
+
+
+def test_times_that_go_backwards_are_told(run, toy):
+    row = {"id": "c", "turns": [{"text": "The Sun", "time": "2020-01-02"}, {"text": "NASA", "time": "2020-01-01"}]}
+    done = run("link", toy, stdin=json.dumps(row).encode())
+    assert len(done.json["links"]) == 2
+    assert "entlink: warning: 'c': turn 1 is of 2020-01-01, before turn 0 of 2020-01-02" in done.err
+
+
+def test_a_conversation_can_be_linked_as_a_whole(run, toy, tmp_path):
+    config = tmp_path / "whole.toml"
+    config.write_text("[conversation]\nas_whole = true\n")
+    row = json.dumps(TALK).encode()
+    assert [link["entity"] for link in run("link", toy, stdin=row).json["links"]][:2] == ["mercury-element"] * 2
+    whole = run("link", toy, "--config", config, stdin=row).json
+    assert [link["entity"] for link in whole["links"]] == ["mercury-element", "mercury-planet", "sun"]

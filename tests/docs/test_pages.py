@@ -35,7 +35,7 @@ def run(block: Block, name: str, names: dict[str, object]) -> None:
     assert not told, "".join(told)
 
 
-@pytest.mark.parametrize("name", ["data-model", "knowledge-base", "names", "linking", "evaluation"])
+@pytest.mark.parametrize("name", ["data-model", "knowledge-base", "names", "linking", "evaluation", "conversations"])
 def test_the_python_of_a_page_runs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "__page__"}
@@ -75,15 +75,26 @@ def test_the_configuration_shows_every_setting_with_its_default(tmp_path):
     default = LinkerConfig()
     config = read_config(path)
     assert {*shown, "fusion"} == set(LinkerConfig.__struct_fields__)  # of which there is none by default
-    for name in ("types", "min_score", "batch_size", "pool", "kb"):
+    for name in ("types", "min_score", "batch_size", "pool", "kb", "conversation"):
         assert getattr(config, name) == getattr(default, name)
     assert shown["kb"] == msgspec.to_builtins(default.kb)
+    (conversation,) = blocks(page("conversations"), "toml")
+    settings = msgspec.to_builtins(default.conversation, builtin_types=(tuple,)) | {"speakers": []}
+    assert shown["conversation"] == tomllib.loads(conversation.text)["conversation"] == settings
     assert [stage["name"] for stage in config.retriever] == [stage["name"] for stage in default.retriever]
     for kind in ("detector", "retriever", "ranker", "nil"):
         for stage in shown[kind] if kind == "retriever" else [shown[kind]]:
             assert {key: value for key, value in stage.items() if key != "name"} == defaults(
                 find(kind, stage["name"])
             )
+
+
+def test_the_weights_of_what_a_conversation_remembers_are_told():
+    rows = {row["ranker"].strip("`"): row for row in table(page("conversations"), "ranker", "what `recent` does")}
+    for name in ("prior", "combination"):
+        weight = defaults(find("ranker", name))["recent"]
+        assert f"the weight `recent` ({weight})" in rows.pop(name)["what `recent` does"]
+    assert list(rows) == ["others"]
 
 
 def defaults(factory: type) -> dict[str, object]:

@@ -7,7 +7,7 @@ import pytest
 from entlink.candidates.alias import AliasRetriever
 from entlink.candidates.edit_distance import EditDistanceRetriever
 from entlink.config import LinkerConfig
-from entlink.documents import Document, Mention, Span
+from entlink.documents import Document, Mention, Span, Turn
 from entlink.errors import SpanError
 from entlink.explain import OUTCOMES, SpanExplanation
 from entlink.interfaces import Judgement, Verdict
@@ -286,3 +286,17 @@ def test_a_detector_that_explains_nothing(own_world, opened):
     assert outcome("Sun") == ("rejected", "blocked by a rule")
     assert outcome("VENUS,") == ("lost to an overlap", "lost to an overlapping name, 'VENUS'")
     assert outcome("Merkury")[0] == "not in the dictionary"
+
+
+def test_a_span_of_a_turn_that_is_not_linked(world_folder):
+    linker = load(world_folder, speakers="ana")
+    try:
+        talk = Document.of_turns("c", [Turn("The Sun", "ben"), Turn("The Sun", "ana")])
+        (other,) = linker.explain(talk, Span(4, 7)).spans
+        assert (other.outcome, other.reason) == (
+            "filtered out",
+            "its turn is of none of the speakers that are linked",
+        )
+        assert [one.span for one in linker.explain(talk).spans] == [Span(13, 16)]
+    finally:
+        linker.kb.close()

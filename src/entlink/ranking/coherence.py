@@ -22,16 +22,20 @@ class Coherence:
     def __init__(self, kb: KnowledgeBase, vectors: EntityVectors) -> None:
         self._kb, self._vectors = kb, vectors
 
-    def of(self, lists: Sequence[Sequence[Candidate]]) -> list[list[float]]:
-        """For the candidates of each mention of one document, in the order of the text, leaders first."""
+    def of(self, lists: Sequence[Sequence[Candidate]], before: Sequence[str] = ()) -> list[list[float]]:
+        """For the candidates of each mention of one document, in the order of the text, leaders first.
+
+        `before` are the entities that mentions before these were linked to, in that order.
+        """
         import numpy
 
-        if len(lists) < 2:
+        before = before[-_NEAREST:]
+        if len(lists) + len(before) < 2:
             return [[0.0] * len(candidates) for candidates in lists]
-        found = self._found(lists)
-        leaders = [candidates[0].entity if candidates else None for candidates in lists]
+        found = self._found(lists, before)
+        leaders = [*before, *(candidates[0].entity if candidates else None for candidates in lists)]
         told = []
-        for number, candidates in enumerate(lists):
+        for number, candidates in enumerate(lists, len(before)):
             others = [found[one] for one in _around(leaders, number) if one in found]
             if not others or not candidates:
                 told.append([0.0] * len(candidates))
@@ -40,8 +44,9 @@ class Coherence:
             told.append([float(found[one.entity] @ centre) if one.entity in found else 0.0 for one in candidates])
         return told
 
-    def _found(self, lists: Sequence[Sequence[Candidate]]) -> dict[str, Vectors]:
-        ids = list(dict.fromkeys(one.entity for candidates in lists for one in candidates[:_LEADING]))
+    def _found(self, lists: Sequence[Sequence[Candidate]], before: Sequence[str]) -> dict[str, Vectors]:
+        leading = (one.entity for candidates in lists for one in candidates[:_LEADING])
+        ids = list(dict.fromkeys((*leading, *before)))
         keys = {id: key for id in ids if (key := self._kb.key(id)) is not None}
         vectors = self._vectors.of(list(keys.values()))
         if self._vectors.dual.similarity != "cosine":

@@ -8,7 +8,7 @@ from itertools import groupby
 from math import exp, isfinite
 from typing import TYPE_CHECKING
 
-from entlink.documents import Candidate
+from entlink.documents import Candidate, Document
 from entlink.errors import ConfigError, MissingExtraError, MissingModelError
 from entlink.interfaces import Shortlist
 from entlink.kb.knowledge_base import KnowledgeBase
@@ -35,6 +35,7 @@ DEFAULT_WEIGHTS: Mapping[str, float] = {
 _BIAS = 11.0
 _COMPANY = "company"  # nothing for most names, so that the bias does not reckon with it
 _CROSS = "cross"
+_RECENT = "recent"  # what a conversation remembers of an entity, from 0 to 1; the bias does not reckon with it
 _CROSS_WEIGHT = 1.0  # of the scores of a cross-encoder, which are the logarithms of chances
 _NUMBERED = re.compile(r"-\d+$")  # of the second retriever of a name and those after it
 _NEAR = 0.84  # from here on a name is taken for a misspelling: "dens" is .89 of "dense"
@@ -53,6 +54,9 @@ class CombinationRanker:
 
     `cross` is the name or folder of a cross-encoder, or an object. It scores the `top` candidates of each mention
     that are best by all other evidence; those after them have the lowest `cross` of their list.
+
+    `recent` weighs what a conversation linked lately, which is evidence of that name; what earlier turns were linked
+    to has its part in the coherence, too. Without a conversation there is neither.
     """
 
     def __init__(
@@ -64,10 +68,15 @@ class CombinationRanker:
         encoder: str = "minilm",
         cross: str | PairScorer | None = None,
         top: int = 10,
+        recent: float = 2.0,
     ) -> None:
+        if not isfinite(recent):
+            raise ConfigError(
+                f"recent = {recent} does not fit: it is a number, 0 to leave out what was linked lately"
+            )
         if not isfinite(bias):
             raise ConfigError(f"bias = {bias} does not fit: it is a number, and a larger one makes more names NIL")
-        self.kb, self.bias = kb, bias
+        self.kb, self.bias, self.recent = kb, bias, recent
         own = {} if cross is None else {_CROSS: _CROSS_WEIGHT}
         self.weights = {**DEFAULT_WEIGHTS, **own, **_checked(weights or {})}
         self._popularity = Popularity(kb)
@@ -108,7 +117,7 @@ class CombinationRanker:
         lists = [self._scored(shortlist.mention.text, shortlist.candidates) for shortlist in shortlists]
         if self._coherence is not None:
             numbers = groupby(range(len(lists)), key=lambda number: id(shortlists[number].document))
-            lists = [one for _, group in numbers for one in self._coherent([lists[number] for number in group])]
+            lists = [one for _, group in numbers for one in self._coherent(shortlists, lists, list(group))]
         if self._cross is not None:
             lists = self._crossed(self._cross, shortlists, lists)
         return [self._finished(candidates) for candidates in lists]
@@ -135,10 +144,14 @@ class CombinationRanker:
             "popularity": self._popularity.of(candidate.entity, title),
         }
 
-    def _coherent(self, lists: Sequence[list[Candidate]]) -> list[list[Candidate]]:
+    def _coherent(
+        self, shortlists: Sequence[Shortlist], lists: Sequence[list[Candidate]], group: Sequence[int]
+    ) -> list[list[Candidate]]:
+        """The lists of one document's mentions, whose numbers are the group."""
         assert self._coherence is not None
-        told = self._coherence.of(lists)
-        return [self._with("coherence", one, values) for one, values in zip(lists, told, strict=True)]
+        own = [lists[number] for number in group]
+        told = self._coherence.of(own, _earlier(shortlists[group[0]].document))
+        return [self._with("coherence", one, values) for one, values in zip(own, told, strict=True)]
 
     def _crossed(
         self, cross: CrossScores, shortlists: Sequence[Shortlist], lists: Sequence[list[Candidate]]
@@ -166,9 +179,10 @@ class CombinationRanker:
         return sorted(told, key=lambda one: -one.score)
 
     def _sum(self, evidence: Mapping[str, float]) -> float:
-        return sum(
+        known = sum(
             weight * evidence.get(name, 0.0) for name, weight in self.weights.items() if name not in self._later
         )
+        return known + self.recent * evidence[_RECENT] if _RECENT in evidence else known
 
     def _finished(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         if not candidates:
@@ -194,11 +208,21 @@ class CombinationRanker:
         return self.bias * at_hand / sum(weights.values()) if weights else self.bias
 
 
+def _earlier(document: Document) -> list[str]:
+    """What the turns before the last were linked to, where a conversation says so."""
+    if not document.turns or not document.links:
+        return []
+    end = document.turn_spans[-1].start
+    return [link.entity for link in document.links if link.entity is not None and link.mention.span.end <= end]
+
+
 def _checked(weights: Mapping[str, float]) -> Mapping[str, float]:
     """The weights, if they are numbers, and of no name that is one of ours misspelt."""
     from difflib import get_close_matches
 
     known = [*DEFAULT_WEIGHTS, _CROSS]
+    if _RECENT in weights:
+        raise ConfigError("what was linked lately is weighed by a setting of its own: recent = 2.0")
     for name, weight in weights.items():
         near = get_close_matches(name, known, 1, _NEAR) if name not in known and not _NUMBERED.search(name) else []
         if near:

@@ -58,13 +58,13 @@ def scores(found: list[Outcome], documents: Iterable[Document], usual: dict[str,
     return told
 
 
-def adapted(kb: Path, minutes: float) -> dict[str, Any]:
+def adapted(kb: Path, minutes: float, *, train: bool = True) -> dict[str, Any]:
     """What `adapt` told, now or, where its linker is there already, when it made that one."""
     beside = linker_beside(kb)
     if beside.exists():
         step: dict[str, Any] = read_card(beside).steps[-1]
         return step
-    options = AdaptOptions(minutes=minutes)
+    options = AdaptOptions(minutes=minutes, train=train)
     report = adapt(kb, options, ignore_progress)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     told = {"adapt": msgspec.to_builtins(report), "options": msgspec.to_builtins(options)}

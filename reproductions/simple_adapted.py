@@ -70,13 +70,16 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--folder", type=Path, required=True, help="where the knowledge base and the linker are kept")
     parser.add_argument("--minutes", type=float, default=60.0)
+    parser.add_argument(
+        "--no-train", action="store_true", help="without models: none was kept when they were trained"
+    )
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     kb = build(arguments.data, arguments.folder)
     told: dict[str, Any] = {"entlink": entlink.__version__}
     with KnowledgeBase.open(kb) as opened:
         told["entities"] = len(opened)
-    told |= adapted(kb, arguments.minutes)
+    told |= adapted(kb, arguments.minutes, train=not arguments.no_train)
     told["zero-shot"] = measure(kb, arguments.data, "zero-shot")
     told["adapted"] = measure(kb, arguments.data, linker_beside(kb))
     sys.stdout.write(json.dumps(told, indent=2) + "\n")

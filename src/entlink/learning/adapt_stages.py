@@ -23,8 +23,7 @@ from entlink.learning.adapt_report import StageFigures
 from entlink.learning.adapt_settings import (
     OWN_SETTINGS,
     SETTINGS,
-    SHARES_WITH_LINKS,
-    SHARES_WITHOUT,
+    SHARES,
     WEIGHTS_WITHOUT_LINKS,
 )
 from entlink.learning.adapt_state import AdaptFolder, AdaptOptions, AdaptState
@@ -248,16 +247,15 @@ class Stages:
         """It is the linker's from now on if what is held back is linked better with it.
 
         Evidence with weights that did well elsewhere is kept unless it is worse by more than chance may make it. A
-        cross-encoder, which makes linking many times slower, has to be better by more than chance where it was not
-        taught by links. Of links, those with an unusual meaning count more than others.
+        cross-encoder, which makes linking many times slower, has to be better by more than chance. Of links, those
+        with an unusual meaning count more than others.
         """
         before = self._balanced
         chance = sqrt(before * (1 - before) / len(self._parts.held_back))
         if name in _KNOWN_TO_HELP:
             kept = fit.score.balanced >= before - chance
         else:
-            least = before + (chance if name == CROSS_ENCODER and not self._has_links else 0.0)
-            kept = fit.score.balanced > least
+            kept = fit.score.balanced > before + (chance if name == CROSS_ENCODER else 0.0)
         if kept:
             self.state.config = with_ranker(config, weights=fit.weights, bias=fit.bias)
         figures = {"weights": fit.weights, "balanced": fit.score.balanced}
@@ -324,8 +322,7 @@ class Stages:
         """The share of a model in the minutes, or what is left of them."""
         total = self.options.minutes * 60
         left = total * (1 - _FOR_THE_REST) - self._spent()
-        shares = SHARES_WITH_LINKS if self._has_links else SHARES_WITHOUT
-        seconds = min(total * shares[name], left)
+        seconds = min(total * SHARES[name], left)
         if seconds < _SHORTEST_TRAINING:
             raise InputError(f"of {self.options.minutes:g} minutes none was left. Give more --minutes")
         return seconds

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, float, float], None]
 _BATCH = 64
-_UNUSUAL = 4.0  # what a link with an unusual meaning counts: with 1, a name would hardly ever mean anything else
+_UNUSUAL = 8.0  # what a link with an unusual meaning counts: with 1, a name would hardly ever mean anything else
 _PULL = 20.0  # over the number of mentions: texts to come are not quite like those of the knowledge base
 # Fitted on the development mentions of Schools Wikipedia with the company that names keep, and rounded, but for two.
 # Company says how often an entity is spoken of, too: popularity has nothing to add there, and is not to subtract.

@@ -56,6 +56,7 @@ _LINKS, _LINKED_PAGES = 12_000, 20_000  # to learn from, and pages to read them 
 _CALIBRATED_ON = 1_000
 _LENIENT = 0.5  # of the best threshold of NIL: texts to come are less like the knowledge base's own, and less sure
 _KNOWN_TO_HELP = ("names", "evidence")
+_CHANCE = 2.0  # standard errors
 _TOP, _DEMAND = 10, 20
 NOT_WANTED = "no models were to be trained"
 _USUAL_MINUTES = 60.0
@@ -251,7 +252,7 @@ class Stages:
         with an unusual meaning count more than others.
         """
         before = self._balanced
-        chance = sqrt(before * (1 - before) / len(self._parts.held_back))
+        chance = _CHANCE * sqrt(before * (1 - before) / len(self._parts.held_back))
         if name in _KNOWN_TO_HELP:
             kept = fit.score.balanced >= before - chance
         else:

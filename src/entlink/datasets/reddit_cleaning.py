@@ -1,0 +1,130 @@
+"""Texts without addresses, odd characters and nonsense, with the place of each character in the text as it was."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import NamedTuple
+from unicodedata import category
+
+from entlink.datasets.reddit_options import Characters
+from entlink.documents import Span
+
+_LATIN_END = 0x250  # of the blocks with the letters of European languages
+_PLAIN_SIGNS = str.maketrans("‘’‚‛“”„‟′″‐‑‒–—―…´`«»", "''''\"\"\"\"'\"------.''\"\"")
+_WITHOUT_WIDTH = ("Cf", "Mn", "Me")  # joiners, direction marks, variation selectors, combining marks
+_TOKEN = re.compile(r"\S+")
+_LONGEST_UNIT = 3
+_KEPT_ANYWAY = frozenset("aeiou")
+
+
+class Cleaned(NamedTuple):
+    """What is left of a text; `places` says where each character stood."""
+
+    text: str
+    places: array[int]
+
+    def moved(self, span: Span) -> Span | None:
+        """Where what a span covered stands now; None if nothing of it is left."""
+        start, end = bisect_left(self.places, span.start), bisect_left(self.places, span.end)
+        while start < end and self.text[start].isspace():
+            start += 1
+        while start < end and self.text[end - 1].isspace():
+            end -= 1
+        return Span(start, end) if start < end else None
+
+
+class Cleaner:
+    """Takes out what is not wanted: characters one by one, then words that say nothing."""
+
+    def __init__(self, characters: Characters, signs: str, max_repeats: int) -> None:
+        self._signs, self._characters, self._repeats = frozenset(signs), characters, max_repeats
+        unit = rf"(\w{{1,{_LONGEST_UNIT}}}?)\1{{{max_repeats},}}\w?"
+        self._nonsense = re.compile(rf"\W*{unit}\W*", re.IGNORECASE)
+        self._many_signs = re.compile(rf"([^\w\s])\1{{{max_repeats},}}")
+
+    def clean(self, text: str, removed: Iterable[Span] = (), protected: Sequence[Span] = ()) -> Cleaned:
+        """The text without `removed`, odd characters and nonsense; words that touch `protected` are no nonsense."""
+        shown, places = self._characters_of(text, removed)
+        kept: list[tuple[int, int]] = []
+        for group in self._groups("".join(shown), places, protected):
+            kept += group
+        return _joined("".join(shown), places, kept)
+
+    def _characters_of(self, text: str, removed: Iterable[Span]) -> tuple[list[str], array[int]]:
+        blank = bytearray(len(text))
+        for span in removed:
+            blank[span.start : span.end] = b"\1" * (span.end - span.start)
+        shown, places = [], array("q")
+        for place, sign in enumerate(text.translate(_PLAIN_SIGNS)):
+            if not blank[place] and self._is_kept(sign):
+                shown.append(sign)
+            elif not blank[place] and category(sign) in _WITHOUT_WIDTH:
+                continue
+            else:
+                shown.append(" ")
+            places.append(place)
+        return shown, places
+
+    def _is_kept(self, sign: str) -> bool:
+        if sign.isascii() or self._characters == "any":
+            return sign.isalnum() or sign in self._signs
+        is_letter = self._characters == "latin" and sign.isalpha() and ord(sign) < _LATIN_END
+        return is_letter or sign in self._signs
+
+    def _groups(
+        self, text: str, places: Sequence[int], protected: Sequence[Span]
+    ) -> Iterable[list[tuple[int, int]]]:
+        """Stretches of the words that stay, equal neighbours together, so that a run of them can be cut."""
+        held = _Held(protected)
+        words = [match.span() for match in _TOKEN.finditer(text)]
+        for _, same in groupby(words, key=lambda word: text[slice(*word)].casefold()):
+            run = list(same)
+            touched = any(held.touches(places[start], places[end - 1] + 1) for start, end in run)
+            if not touched and len(run) > self._repeats:
+                run = run[:1]
+            yield [stretch for word in run for stretch in self._stretches(text, word, touched)]
+
+    def _stretches(self, text: str, word: tuple[int, int], touched: bool) -> list[tuple[int, int]]:
+        """What stays of a word: nothing of nonsense, one of a row of signs, and all of a word in a mention."""
+        start, end = word
+        if touched:
+            return [word]
+        if self._nonsense.fullmatch(text, start, end) or not any(sign.isalnum() for sign in text[start:end]):
+            return []
+        stretches, at = [], start
+        for match in self._many_signs.finditer(text, start, end):
+            stretches.append((at, match.start() + 1))
+            at = match.end()
+        return [*stretches, (at, end)] if at < end else stretches
+
+
+class _Held:
+    """Spans that are asked for from left to right."""
+
+    def __init__(self, spans: Sequence[Span]) -> None:
+        self._spans = sorted(spans, key=lambda span: span.start)
+        self._at = 0
+
+    def touches(self, start: int, end: int) -> bool:
+        while self._at < len(self._spans) and self._spans[self._at].end <= start:
+            self._at += 1
+        return self._at < len(self._spans) and self._spans[self._at].start < end
+
+
+def _joined(text: str, places: Sequence[int], stretches: Iterable[tuple[int, int]]) -> Cleaned:
+    """The stretches with one blank where there was white space between two."""
+    pieces: list[str] = []
+    left: array[int] = array("q")
+    before = -1
+    for start, end in stretches:
+        if before >= 0 and any(sign.isspace() for sign in text[before:start]):
+            pieces.append(" ")
+            left.append(places[before])
+        pieces.append(text[start:end])
+        left.extend(places[start:end])
+        before = end
+    return Cleaned("".join(pieces), left)

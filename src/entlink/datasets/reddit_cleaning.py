@@ -18,7 +18,6 @@ _PLAIN_SIGNS = str.maketrans("‘’‚‛“”„‟′″‐‑‒–—―�
 _WITHOUT_WIDTH = ("Cf", "Mn", "Me")  # joiners, direction marks, variation selectors, combining marks
 _TOKEN = re.compile(r"\S+")
 _LONGEST_UNIT = 3
-_KEPT_ANYWAY = frozenset("aeiou")
 
 
 class Cleaned(NamedTuple):
@@ -42,8 +41,8 @@ class Cleaner:
 
     def __init__(self, characters: Characters, signs: str, max_repeats: int) -> None:
         self._signs, self._characters, self._repeats = frozenset(signs), characters, max_repeats
-        unit = rf"(\w{{1,{_LONGEST_UNIT}}}?)\1{{{max_repeats},}}\w?"
-        self._nonsense = re.compile(rf"\W*{unit}\W*", re.IGNORECASE)
+        letters = rf"([^\W\d_]{{1,{_LONGEST_UNIT}}}?)\1{{{max_repeats},}}"
+        self._nonsense = re.compile(rf"\W*+{letters}\w?\W*+", re.IGNORECASE)
         self._many_signs = re.compile(rf"([^\w\s])\1{{{max_repeats},}}")
 
     def clean(self, text: str, removed: Iterable[Span] = (), protected: Sequence[Span] = ()) -> Cleaned:

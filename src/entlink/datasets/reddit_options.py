@@ -31,7 +31,7 @@ NONSENSE = (
 # Linked once, such a word may mean an entity; elsewhere it means whatever is spoken of there.
 UNAUGMENTED = ("he", "her", "him", "his", "its", "she", "their", "them", "we", "who")
 SIGNS = ".,;:!?'\"()-/&%$"
-_LEAST = {"min_tokens": 0, "max_tokens": 1, "min_utterances": 1, "min_annotations": 1, "max_repeats": 1}
+_LEAST = {"min_tokens": 0, "min_utterances": 1, "min_annotations": 1, "max_repeats": 1, "max_characters": 1}
 
 
 class ConversationOptions(msgspec.Struct, frozen=True):
@@ -42,7 +42,8 @@ class ConversationOptions(msgspec.Struct, frozen=True):
     - `bare_urls`: an address without a label marks the `name` of its page in the same utterance, or nothing
     - `characters`: letters that stay: of the Latin script, of ASCII, or of any script; `signs`: other characters
     - `max_repeats`: how often letters, signs or words may follow themselves before they are nonsense
-    - `profanity`: words and phrases that prune an utterance; `min_tokens`, `max_tokens`: its length in words
+    - `profanity`: words and phrases that prune an utterance; `min_tokens`, `max_tokens`: its length in words;
+      `max_characters`: its length as it was written, beyond which it is not looked into
     - `pruned`: what goes with a pruned utterance: itself alone, or every thread it stands in
     - `nonsense`: mentions that name nothing
     - `augment`: where else a mention's text means the same: in the thread, in the conversation, in what its speaker
@@ -63,6 +64,7 @@ class ConversationOptions(msgspec.Struct, frozen=True):
     profanity: tuple[str, ...] = ()
     min_tokens: int = 5
     max_tokens: int = 70
+    max_characters: int = 20_000
     pruned: Pruning = "utterance"
     nonsense: tuple[str, ...] = NONSENSE
     augment: Scope = "thread"

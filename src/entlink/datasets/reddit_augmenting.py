@@ -29,7 +29,7 @@ class Surfaces:
     def augment(
         self, text: str, annotations: Sequence[Annotation], refused: Sequence[Span] = ()
     ) -> tuple[Annotation, ...]:
-        """The annotations of a text and the further occurrences of all surfaces, outside of what its author linked."""
+        """The annotations of a text, and further occurrences of all surfaces outside of what its author linked."""
         if self._pattern is None:
             return tuple(annotations)
         taken = sorted([one.span for one in annotations] + list(refused), key=lambda span: span.start)

@@ -74,9 +74,7 @@ class Cleaner:
         is_letter = self._characters == "latin" and sign.isalpha() and ord(sign) < _LATIN_END
         return is_letter or sign in self._signs
 
-    def _groups(
-        self, text: str, places: Sequence[int], protected: Sequence[Span]
-    ) -> Iterable[list[tuple[int, int]]]:
+    def _groups(self, text: str, places: Sequence[int], protected: Sequence[Span]) -> Iterable[list[tuple[int, int]]]:
         """Stretches of the words that stay, equal neighbours together, so that a run of them can be cut."""
         held = _Held(protected)
         words = [match.span() for match in _TOKEN.finditer(text)]

@@ -19,7 +19,18 @@ Scope = Literal["thread", "conversation", "speaker", "none"]
 
 # What users call a link when they do not name what it leads to; compared without case and signs.
 NONSENSE = (
-    *("article", "click", "click here", "click me", "details", "edit", "example", "fandom", "fandom page", "from here"),
+    *(
+        "article",
+        "click",
+        "click here",
+        "click me",
+        "details",
+        "edit",
+        "example",
+        "fandom",
+        "fandom page",
+        "from here",
+    ),
     *("here", "heres a link", "i", "image", "imgur", "info", "it", "link", "link here", "linked", "links", "list"),
     *("more", "more here", "more info", "more information", "obligatory", "one", "page", "picture", "proof"),
     *("read more", "reference", "relevant", "relevant link", "relevant wiki", "right here", "see", "see here"),

@@ -38,24 +38,29 @@ class Preparer:
 
     def prepare(self, utterance: Utterance, domain: Domain | None) -> Ready | None:
         """The utterance, cleaned and with its gold; None if it is pruned."""
-        if utterance.text.strip().casefold() in _DELETED:
-            return self._prune("deleted")
-        if len(utterance.text) > self._options.max_characters:
-            return self._prune("long")
-        marked = self._marker.mark(utterance.text, domain)
+        reason = self._raw_reason(utterance.text)
+        if reason is None:
+            marked = self._marker.mark(utterance.text, domain)
+            cleaned = self._cleaner.clean(marked.text, marked.urls, [one.span for one in marked.annotations])
+            reason = self._reason(marked, cleaned)
+            if reason is None:
+                return self._ready(utterance, marked, cleaned)
+        self.pruned[reason] += 1
+        return None
+
+    def _raw_reason(self, text: str) -> str | None:
+        """Why an utterance is pruned unread."""
+        if text.strip().casefold() in _DELETED:
+            return "deleted"
+        return "long" if len(text) > self._options.max_characters else None
+
+    def _reason(self, marked: Marked, cleaned: Cleaned) -> str | None:
         if self._profanity is not None and self._profanity.search(marked.text):
-            return self._prune("profane")
-        protected = [one.span for one in marked.annotations]
-        cleaned = self._cleaner.clean(marked.text, marked.urls, protected)
+            return "profane"
         tokens = len(cleaned.text.split())
         if tokens < self._options.min_tokens:
-            return self._prune("short")
-        if tokens > self._options.max_tokens:
-            return self._prune("long")
-        return self._ready(utterance, marked, cleaned)
-
-    def _prune(self, reason: str) -> None:
-        self.pruned[reason] += 1
+            return "short"
+        return "long" if tokens > self._options.max_tokens else None
 
     def _ready(self, utterance: Utterance, marked: Marked, cleaned: Cleaned) -> Ready:
         moved = [(cleaned.moved(one.span), one) for one in marked.annotations]

@@ -21,13 +21,15 @@ _SCHEMA = (
     "PRAGMA journal_mode = OFF",
     "PRAGMA synchronous = OFF",
     """CREATE TABLE utterances (
-        id TEXT PRIMARY KEY, conversation TEXT NOT NULL, parent TEXT, speaker TEXT NOT NULL, time INTEGER NOT NULL,
-        text TEXT NOT NULL, subreddit TEXT, number INTEGER NOT NULL, corpus INTEGER NOT NULL) WITHOUT ROWID""",
+        id TEXT NOT NULL UNIQUE, conversation TEXT NOT NULL, parent TEXT, speaker TEXT NOT NULL,
+        time INTEGER NOT NULL, text TEXT NOT NULL, subreddit TEXT, number INTEGER NOT NULL,
+        corpus INTEGER NOT NULL)""",
     "CREATE TABLE linked (conversation TEXT PRIMARY KEY) WITHOUT ROWID",
     """CREATE TABLE threads (
         number INTEGER PRIMARY KEY, id TEXT NOT NULL, conversation TEXT NOT NULL, time INTEGER NOT NULL,
         utterances INTEGER NOT NULL, annotations INTEGER NOT NULL, exact INTEGER NOT NULL, hash INTEGER NOT NULL,
         start INTEGER NOT NULL, size INTEGER NOT NULL, place INTEGER NOT NULL)""",
+    "BEGIN",  # nothing is read by anyone else, and nothing is kept of a build that was killed
 )
 DROPPED, TRAIN, CROSSING, TEST = range(4)  # where a thread goes; crossing: to training, but its conversation to test
 
@@ -70,7 +72,7 @@ class Staging:
             "SELECT conversation, min(time) AS began FROM linked JOIN utterances USING (conversation)"
             " GROUP BY conversation ORDER BY began, conversation"
         )
-        for (conversation, _) in self.connection.execute(query):
+        for conversation, _ in self.connection.execute(query):
             yield self._conversation(conversation)
 
     def _conversation(self, id: str) -> Staged:

@@ -90,7 +90,9 @@ class _Augmenter:
             }
 
     def _surfaces(self, utterances: Sequence[Ready]) -> Surfaces:
-        linked = ((ready.text[one.span.start : one.span.end], one) for ready in utterances for one in ready.annotations)
+        linked = (
+            (ready.text[one.span.start : one.span.end], one) for ready in utterances for one in ready.annotations
+        )
         return Surfaces(((surface, one.entity) for surface, one in linked), self._options.unaugmented)
 
     def thread(self, path: Sequence[Ready]) -> list[tuple[Annotation, ...]]:
@@ -134,8 +136,8 @@ def _document(
 
 def _with_gold(document: Document, gold: Sequence[Sequence[Annotation]]) -> Document:
     links, mentions = [], []
-    for span, annotations in zip(document.turn_spans, gold, strict=True):
-        for one in annotations:
+    for span, own in zip(document.turn_spans, gold, strict=True):
+        for one in own:
             place = Span(span.start + one.span.start, span.start + one.span.end)
             surface = document.text[place.start : place.end]
             exact = surface.casefold() == one.entity.title.casefold()

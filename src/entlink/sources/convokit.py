@@ -191,7 +191,7 @@ def _seconds(value: float | int | str | UnsetType | None) -> int:
     if value is UNSET or value is None or value == "":
         raise FieldError("field 'timestamp' is missing or null", f"Without a date no split is told. {_LEFT_OUT}")
     try:
-        seconds = int(float(value))  # type: ignore[arg-type]
+        seconds = int(float(value))
     except (ValueError, OverflowError):
         raise FieldError(f"field 'timestamp' is {value!r}", f"It must be seconds since 1970. {_LEFT_OUT}") from None
     if not 0 <= seconds < _LATEST:

@@ -151,7 +151,7 @@ class ConversationBuilder:
 
     def _write_files(self, folder: Path) -> list[ThreadFile]:
         connection = self._staging.connection
-        self._maker.counts["exact, dropped"] += cap_exact(connection, self._options.exact_share)
+        self._maker.counts["dropped as trivial"] += cap_exact(connection, self._options.exact_share)
         split(connection, last_second(self._options.split_date), self._options.test_limit)
         tallies = [StatisticsTally() for _ in _FILES]
         with ExitStack() as stack:

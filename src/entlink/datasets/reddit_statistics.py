@@ -29,7 +29,7 @@ class ThreadStatistics(msgspec.Struct):
         return self.utterances / self.threads if self.threads else 0.0
 
 
-# Table 1 of the paper. Its mean lengths, 6.19 and 6.11, are utterances by threads; the second is cut off, not rounded.
+# Table 1 of the paper. Its mean lengths, 6.19 and 6.11, are utterances by threads, the second cut off, not rounded.
 PUBLISHED = {
     "train": ThreadStatistics(5352, 8026, 49695, 10263, 8787),
     "test": ThreadStatistics(745, 745, 4557, 965, 833),

@@ -46,7 +46,7 @@ class ThreadMaker:
             self._preparer.prepare(conversation.utterances[id], conversation.domain) for id in conversation.tree.order
         )
         kept = {ready.utterance.id: ready for ready in prepared if ready is not None}
-        self.counts["out of order"] += conversation.tree.early()
+        self.counts["replies dated before what they answer"] += conversation.tree.early()
         if not any(ready.annotations for ready in kept.values()):
             self.counts["conversations without gold"] += 1
             return
@@ -54,14 +54,14 @@ class ThreadMaker:
         paths = tree.threads(kept) if self._options.pruned == "utterance" else tree.whole_threads(kept)
         augment = self._augmenter(list(kept.values()))
         for path in paths:
-            self.counts["threads"] += 1
+            self.counts["paths"] += 1
             document = self._thread(conversation, [kept[id] for id in path], augment)
             if document is not None:
                 yield document
 
     def _thread(self, conversation: Conversation, path: list[Ready], augment: _Augmenter) -> Document | None:
         if len(path) < self._options.min_utterances:
-            self.counts["short"] += 1
+            self.counts["too short"] += 1
             return None
         gold = augment.thread(path)
         if sum(map(len, gold)) < self._options.min_annotations:
@@ -104,7 +104,7 @@ class _Augmenter:
         for ready in path:
             surfaces = of_thread if of_thread is not None else self._of_speakers[ready.utterance.speaker]
             gold.append(surfaces.augment(ready.text, ready.annotations, ready.refused))
-            self._counts["augmented"] += len(gold[-1]) - len(ready.annotations)
+            self._counts["annotations added"] += len(gold[-1]) - len(ready.annotations)
         return gold
 
 

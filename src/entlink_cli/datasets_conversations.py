@@ -242,8 +242,8 @@ COMMANDS = {
         _configure,
         "Make a set of conversations from ConvoKit's corpora of Reddit, as paper 1 describes: each path from a post "
         "to a last reply becomes a document whose gold is what users linked to a wiki. The folder has train.jsonl "
-        "and test.jsonl, split as published, train.apart.jsonl for a split whose conversations do not cross, card.json "
-        "and DATASHEET.md. It is there whole or not at all.",
+        "and test.jsonl, split as published, train.apart.jsonl for a split whose conversations do not cross, "
+        "card.json and DATASHEET.md. It is there whole or not at all.",
         (
             "entlink datasets build conversations samples/subreddit-BackyardAstronomy --kb wiki.kb -o threads",
             "entlink datasets build conversations samples --kb wiki.kb -o astronomy "

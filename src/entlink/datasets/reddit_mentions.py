@@ -77,7 +77,7 @@ class Marker:
             if self._options.bare_urls == "name" and self.addresses.page(label) is None:
                 self._name(page, span.start, domain, found)
             return
-        self.counts["links"] += 1
+        self.counts["labelled"] += 1
         if _words(label) in self._nonsense or not _words(label):
             self.counts["nonsense"] += 1
             found.refused.append(span)
@@ -93,7 +93,7 @@ class Marker:
 
     def _name(self, page: WikiPage, at: int, domain: Domain | None, found: _Found) -> None:
         """Mark the name of a page whose address stands at `at`: nearest before it, else nearest after it."""
-        self.counts["urls"] += 1
+        self.counts["bare"] += 1
         entity = self._entity(page, domain)
         if entity is None:
             return

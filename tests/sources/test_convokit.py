@@ -201,13 +201,13 @@ def test_the_objects_of_any_array_at_any_size_of_chunk(objects, chunk, ascii, in
 def test_an_array_that_is_cut_off_anywhere_is_told(objects, data):
     content = json.dumps(objects).encode()
     end = data.draw(st.integers(0, len(content) - 1))
-    with pytest.raises(SourceError, match="cut off|not a JSON array"):
+    with pytest.raises(SourceError, match=r"cut off|not a JSON array"):
         items(content[:end])
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b'[1, {"a": 2}]', b"[[]]", b'["{}"]'])
 def test_what_is_no_array_of_objects_is_told(content):
-    with pytest.raises(SourceError, match="not a JSON array|not an object"):
+    with pytest.raises(SourceError, match=r"not a JSON array|not an object"):
         items(content)
 
 

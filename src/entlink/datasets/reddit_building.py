@@ -95,19 +95,19 @@ class ConversationBuilder:
                 self._progress("reading", before + reading.meter.consumed, total)
             if self._options.domains and domain_of(utterance.subreddit, self._options.domains) is None:
                 continue
-            card.taken += self._add(utterance, corpus, number)
+            card.taken += self._add(utterance, corpus, number, reading)
         if not reading.records and not reading.skipped:
             reading.fail(SourceError("there is no utterance in it", str(corpus.path), hint="Fetch the corpus again"))
         card.utterances, card.skipped = reading.records, reading.skipped
         self._ledger.absorb(reading)
 
-    def _add(self, utterance: Utterance, corpus: Corpus, number: int) -> bool:
+    def _add(self, utterance: Utterance, corpus: Corpus, number: int, ledger: Ledger) -> bool:
         is_linked = self._marker.addresses.may_be_in(utterance.text)
         is_new = self._staging.add(utterance, number, is_linked=is_linked)
         if not is_new:
             problem = f"the id {utterance.id!r} came before"
             hint = "Is a corpus given twice? --on-error skip takes the first"
-            self._ledger.fail(SourceError(problem, str(corpus.path), corpus.where(utterance.number), hint))
+            ledger.fail(SourceError(problem, str(corpus.path), corpus.where(utterance.number), hint))
         return is_new
 
     def _nothing_taken(self) -> InputError:

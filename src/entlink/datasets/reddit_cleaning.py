@@ -6,7 +6,7 @@ import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from itertools import groupby
+from itertools import groupby, islice, takewhile
 from typing import NamedTuple
 from unicodedata import category
 
@@ -80,23 +80,32 @@ class Cleaner:
         words = [match.span() for match in _TOKEN.finditer(text)]
         for _, same in groupby(words, key=lambda word: text[slice(*word)].casefold()):
             run = list(same)
-            touched = any(held.touches(places[start], places[end - 1] + 1) for start, end in run)
-            if not touched and len(run) > self._repeats:
-                run = run[:1]
-            yield [stretch for word in run for stretch in self._stretches(text, word, touched)]
+            touched = [held.touching(places[start], places[end - 1] + 1) for start, end in run]
+            if not any(touched) and len(run) > self._repeats:
+                del run[1:], touched[1:]
+            yield [
+                stretch
+                for (start, end), spans in zip(run, touched, strict=True)
+                if spans or self._says_something(text, start, end)
+                for stretch in self._without_rows(text, start, end, places, spans)
+            ]
 
-    def _stretches(self, text: str, word: tuple[int, int], touched: bool) -> list[tuple[int, int]]:
-        """What stays of a word: nothing of nonsense, one of a row of signs, and all of a word in a mention."""
-        start, end = word
-        if touched:
-            return [word]
-        if self._nonsense.fullmatch(text, start, end) or not any(sign.isalnum() for sign in text[start:end]):
-            return []
-        stretches, at = [], start
+    def _says_something(self, text: str, start: int, end: int) -> bool:
+        is_nonsense = self._nonsense.fullmatch(text, start, end) is not None
+        return not is_nonsense and any(sign.isalnum() for sign in text[start:end])
+
+    def _without_rows(
+        self, text: str, start: int, end: int, places: Sequence[int], held: Sequence[Span]
+    ) -> Iterable[tuple[int, int]]:
+        """A word with one sign for each row of them, but for rows in a mention."""
+        at = start
         for match in self._many_signs.finditer(text, start, end):
-            stretches.append((at, match.start() + 1))
-            at = match.end()
-        return [*stretches, (at, end)] if at < end else stretches
+            row = Span(places[match.start()], places[match.end() - 1] + 1)
+            if not any(row.overlaps(span) for span in held):
+                yield at, match.start() + 1
+                at = match.end()
+        if at < end:
+            yield at, end
 
 
 class _Held:
@@ -106,10 +115,11 @@ class _Held:
         self._spans = sorted(spans, key=lambda span: span.start)
         self._at = 0
 
-    def touches(self, start: int, end: int) -> bool:
+    def touching(self, start: int, end: int) -> list[Span]:
         while self._at < len(self._spans) and self._spans[self._at].end <= start:
             self._at += 1
-        return self._at < len(self._spans) and self._spans[self._at].start < end
+        following = islice(self._spans, self._at, None)
+        return list(takewhile(lambda span: span.start < end, following))
 
 
 def _joined(text: str, places: Sequence[int], stretches: Iterable[tuple[int, int]]) -> Cleaned:

@@ -91,16 +91,12 @@ class WikiUrls:
 def find_urls(text: str) -> Iterator[tuple[int, int]]:
     """Where bare addresses stand in a text; signs that end a sentence are not theirs, nor a bracket left open."""
     for match in URL.finditer(text):
-        end = match.end()
-        while end > match.start():
-            last = text[end - 1]
-            is_odd = last == ")" and text.count("(", match.start(), end) < text.count(")", match.start(), end)
-            if last not in _END_SIGNS and not is_odd:
-                break
-            end -= 1
-            if last == ")" and text[end - 1] == "\\":
-                end -= 1
-        yield match.start(), end
+        url = match.group()
+        unopened = url.count(")") - url.count("(")
+        while url and (url[-1] in _END_SIGNS or (url[-1] == ")" and unopened > 0)):
+            unopened -= url[-1] == ")"
+            url = url[:-1].removesuffix("\\") if url[-1] == ")" else url[:-1]
+        yield match.start(), match.start() + len(url)
 
 
 def unescaped(url: str) -> str:

@@ -97,6 +97,7 @@ def test_the_statistics_are_those_of_table_1(corpus, kb, tmp_path):
     assert (test.annotations, test.annotated_utterances, test.exact_threads) == (3, 3, 1)
     assert (apart.conversations, apart.threads, apart.entities) == (1, 1, 1)
     assert train.annotations_by == {"augmented": 1, "link": 2}
+    assert (train.threads_of, train.first, train.last) == ({"harbour": 2}, "2014-01-01", "2016-01-01")
 
 
 def test_an_utterance_counts_in_each_thread_and_once_among_the_different_ones(kb, tmp_path):
@@ -118,7 +119,7 @@ def test_a_thread_is_a_document_of_turns(corpus, kb, tmp_path):
     assert document.meta == {
         "conversation": "a",
         "subreddit": "HarbourTalk",
-        "domain": "Harbour",
+        "domain": "harbour",
         "utterances": ["a1", "a2", "a3", "a4", "a5", "a6"],
     }
     assert (document.date, document.language) == ("2014-01-01", "en")
@@ -300,4 +301,4 @@ def test_the_documents_are_of_the_document_format(corpus, kb, tmp_path):
     build_conversations(corpus, tmp_path / "set", harbour(), kb=kb)
     row = json.loads((tmp_path / "set" / "test.jsonl").read_text(encoding="utf8").splitlines()[0])
     assert row["gold"][0] == {"start": 4, "end": 8, "entity": "h2", "turn": 1, "meta": {"by": "link"}}
-    assert DOMAIN.title == row["meta"]["domain"]
+    assert row["meta"]["domain"] == DOMAIN.type

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -89,6 +90,14 @@ def test_every_character_that_is_left_stood_where_it_says(text, repeats):
             assert text[place] == sign
     assert cleaned.text == cleaned.text.strip()
     assert "  " not in cleaned.text
+
+
+@given(st.text(alphabet="aAb !.*😀\n\u200b", max_size=40))
+def test_a_text_without_hints_of_nonsense_has_none(text):
+    thorough = Cleaner("latin", SIGNS, 1)
+    quick = Cleaner("latin", SIGNS, 1)
+    thorough._hints = (re.compile(""),)
+    assert quick.clean(text) == thorough.clean(text)
 
 
 @given(st.text(alphabet="ab c!.*😀\n", max_size=40), st.data())

@@ -13,7 +13,7 @@ from unicodedata import category
 from entlink.datasets.reddit_options import Characters
 from entlink.documents import Span
 
-_LATIN_END = 0x250  # of the blocks with the letters of European languages
+_ASCII_END, _LATIN_END = 0x80, 0x250  # the latter of the blocks with the letters of European languages
 _PLAIN_SIGNS = str.maketrans("‘’‚‛“”„‟′″‐‑‒–—―…´`«»", "''''\"\"\"\"'\"------.''\"\"")
 _WITHOUT_WIDTH = ("Cf", "Mn", "Me")  # joiners, direction marks, variation selectors, combining marks
 _TOKEN = re.compile(r"\S+")
@@ -40,39 +40,46 @@ class Cleaner:
     """Takes out what is not wanted: characters one by one, then words that say nothing."""
 
     def __init__(self, characters: Characters, signs: str, max_repeats: int) -> None:
-        self._signs, self._characters, self._repeats = frozenset(signs), characters, max_repeats
+        odd = _odd_characters(characters, signs)
         letters = rf"([^\W\d_]{{1,{_LONGEST_UNIT}}}?)\1{{{max_repeats},}}"
+        row = rf"([^\w\s])\1{{{max_repeats},}}"
+        self._repeats = max_repeats
+        self._odd = re.compile(rf"(?:{odd}){{2,}}|(?! ){odd}")  # a single blank is as it should be
         self._nonsense = re.compile(rf"\W*+{letters}\w?\W*+", re.IGNORECASE)
-        self._many_signs = re.compile(rf"([^\w\s])\1{{{max_repeats},}}")
+        self._many_signs = re.compile(row)
+        # Most texts have nothing that is looked for word by word: no rows, no words of signs, no repeated ones.
+        self._hints = (
+            re.compile(rf"\A | \Z|(?<!\S)[\W_]+(?!\S)|{row}"),
+            re.compile(letters, re.IGNORECASE),
+            re.compile(rf"(?<!\S)(\S++)(?: \1(?!\S)){{{max_repeats}}}", re.IGNORECASE),
+        )
 
     def clean(self, text: str, removed: Iterable[Span] = (), protected: Sequence[Span] = ()) -> Cleaned:
         """The text without `removed`, odd characters and nonsense; words that touch `protected` are no nonsense."""
-        shown, places = self._characters_of(text, removed)
+        shown, places = self._without_odd(text.translate(_PLAIN_SIGNS), removed)
+        if not any(hint.search(shown) for hint in self._hints):
+            return Cleaned(shown, places)
         kept: list[tuple[int, int]] = []
-        for group in self._groups("".join(shown), places, protected):
+        for group in self._groups(shown, places, protected):
             kept += group
-        return _joined("".join(shown), places, kept)
+        return _joined(shown, places, kept)
 
-    def _characters_of(self, text: str, removed: Iterable[Span]) -> tuple[list[str], array[int]]:
-        blank = bytearray(len(text))
+    def _without_odd(self, text: str, removed: Iterable[Span]) -> tuple[str, array[int]]:
+        """One blank for each row of odd characters and blanks; nothing for those without width."""
         for span in removed:
-            blank[span.start : span.end] = b"\1" * (span.end - span.start)
-        shown, places = [], array("q")
-        for place, sign in enumerate(text.translate(_PLAIN_SIGNS)):
-            if not blank[place] and self._is_kept(sign):
-                shown.append(sign)
-            elif not blank[place] and category(sign) in _WITHOUT_WIDTH:
-                continue
-            else:
-                shown.append(" ")
-            places.append(place)
-        return shown, places
-
-    def _is_kept(self, sign: str) -> bool:
-        if sign.isascii() or self._characters == "any":
-            return sign.isalnum() or sign in self._signs
-        is_letter = self._characters == "latin" and sign.isalpha() and ord(sign) < _LATIN_END
-        return is_letter or sign in self._signs
+            text = text[: span.start] + "\0" * (span.end - span.start) + text[span.end :]
+        pieces: list[str] = []
+        places: array[int] = array("q")
+        at = 0
+        for match in self._odd.finditer(text):
+            pieces.append(text[at : match.start()])
+            places.extend(range(at, match.start()))
+            if not all(category(sign) in _WITHOUT_WIDTH for sign in match.group()):
+                pieces.append(" ")
+                places.append(match.start())
+            at = match.end()
+        places.extend(range(at, len(text)))
+        return "".join([*pieces, text[at:]]), places
 
     def _groups(self, text: str, places: Sequence[int], protected: Sequence[Span]) -> Iterable[list[tuple[int, int]]]:
         """Stretches of the words that stay, equal neighbours together, so that a run of them can be cut."""
@@ -120,6 +127,16 @@ class _Held:
             self._at += 1
         following = islice(self._spans, self._at, None)
         return list(takewhile(lambda span: span.start < end, following))
+
+
+def _odd_characters(characters: Characters, signs: str) -> str:
+    """A pattern for what does not stay; blanks are among it."""
+    also = re.escape("".join(signs.split()))
+    if characters == "any":
+        return rf"(?:(?![{also}])[\W_])" if also else r"[\W_]"
+    end = _LATIN_END if characters == "latin" else _ASCII_END
+    letters = "".join(sign for sign in map(chr, range(end)) if sign.isalpha() or (sign.isascii() and sign.isdigit()))
+    return rf"[^{letters}{also}]"
 
 
 def _joined(text: str, places: Sequence[int], stretches: Iterable[tuple[int, int]]) -> Cleaned:

@@ -18,8 +18,10 @@ _ROWS = (
     ("different utterances", "distinct_utterances"),
     ("different entities", "entities"),
     ("threads with a mention that is a title", "exact_threads"),
+    ("first conversation", "first"),
+    ("last conversation", "last"),
 )
-_UNPUBLISHED = ("distinct_utterances", "entities", "exact_threads")
+_UNPUBLISHED = ("distinct_utterances", "entities", "exact_threads", "first", "last")
 
 
 def datasheet(report: ConversationsReport, options: ConversationOptions) -> str:
@@ -49,8 +51,12 @@ def _composition(report: ConversationsReport) -> Iterator[str]:
         "`train.jsonl` and `test.jsonl` are split as published: a conversation can have a thread in each. For the "
         "second split take `train.apart.jsonl` with the same `test.jsonl`: no conversation is in both."
     )
-    by = report.files[0].statistics.annotations_by if report.files else {}
-    yield from ("", f"Annotations of the training set by where they come from: {_listed(by)}.")
+    train = report.files[0].statistics
+    yield from ("", f"Annotations of `train.jsonl` by where they come from: {_listed(train.annotations_by)}.")
+    yield from (
+        "",
+        f"Its threads by domain: {_listed(train.threads_of)}. The published set is of 2010-04-27 to 2018-10-31.",
+    )
 
 
 def _table(files: Sequence[ThreadFile]) -> Iterator[str]:
@@ -65,7 +71,9 @@ def _table(files: Sequence[ThreadFile]) -> Iterator[str]:
 
 def _cell(statistics: ThreadStatistics, field: str) -> str:
     value = getattr(statistics, field)
-    return f"{value:.2f}" if isinstance(value, float) else f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    return f"{value:,}" if isinstance(value, int) else value or ""
 
 
 def _collection(report: ConversationsReport) -> Iterator[str]:

@@ -24,6 +24,15 @@ class Domain(msgspec.Struct, frozen=True):
         """Whether the name of a subreddit holds the title, whatever the case, blanks and signs of either."""
         return squashed(self.title) in squashed(subreddit)
 
+    def has(self, wiki: str) -> bool:
+        """Whether links to a wiki count."""
+        return not self.wikis or wiki.lower() in (own.lower() for own in self.wikis)
+
+    @property
+    def name(self) -> str:
+        """What its threads say they are of: its entities' type, by which studies tell domains apart, or its title."""
+        return self.type or self.title
+
 
 def squashed(name: str) -> str:
     """Its letters and digits."""

@@ -106,7 +106,7 @@ class Marker:
             self.counts["nameless"] += 1
 
     def _entity(self, page: WikiPage, domain: Domain | None) -> Entry | None:
-        if domain is not None and domain.wikis and page.wiki.lower() not in domain.wikis:
+        if domain is not None and not domain.has(page.wiki):
             self.counts["other wiki"] += 1
             return None
         if page.language is not None and page.language not in self._options.languages:

@@ -11,7 +11,11 @@ import msgspec
 
 
 class ThreadStatistics(msgspec.Struct):
-    """Counts of one file. `distinct_utterances` counts each once; `entities` are the different ones of all gold."""
+    """Counts of one file.
+
+    `distinct_utterances` counts each once; `entities` are the different ones of all gold; `first` and `last` are days
+    on which conversations began.
+    """
 
     conversations: int = 0
     threads: int = 0
@@ -22,6 +26,9 @@ class ThreadStatistics(msgspec.Struct):
     entities: int = 0
     exact_threads: int = 0
     annotations_by: dict[str, int] = {}
+    threads_of: dict[str, int] = {}
+    first: str | None = None
+    last: str | None = None
 
     @property
     def thread_length(self) -> float:
@@ -50,9 +57,11 @@ class _Gold(msgspec.Struct):
 class _Meta(msgspec.Struct):
     conversation: str
     utterances: list[str]
+    domain: str | None = None
 
 
 class _Thread(msgspec.Struct):
+    date: str
     gold: list[_Gold]
     meta: _Meta
 
@@ -63,6 +72,7 @@ class StatisticsTally:
     def __init__(self) -> None:
         self._counts = ThreadStatistics()
         self._by: Counter[str] = Counter()
+        self._of: Counter[str] = Counter()
         self._conversations: set[int] = set()
         self._utterances: set[int] = set()
         self._entities: set[int] = set()
@@ -72,6 +82,10 @@ class StatisticsTally:
         thread = self._decoder.decode(line)
         counts = self._counts
         counts.threads += 1
+        counts.first = min(counts.first or thread.date, thread.date)
+        counts.last = max(counts.last or thread.date, thread.date)
+        if thread.meta.domain is not None:
+            self._of[thread.meta.domain] += 1
         counts.utterances += len(thread.meta.utterances)
         counts.annotations += len(thread.gold)
         counts.annotated_utterances += len({gold.turn for gold in thread.gold})
@@ -88,4 +102,5 @@ class StatisticsTally:
             distinct_utterances=len(self._utterances),
             entities=len(self._entities),
             annotations_by=dict(sorted(self._by.items())),
+            threads_of=dict(sorted(self._of.items())),
         )

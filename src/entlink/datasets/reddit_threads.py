@@ -121,7 +121,7 @@ def _document(
     meta = {
         "conversation": conversation.id,
         "subreddit": first.subreddit,
-        "domain": None if conversation.domain is None else conversation.domain.title,
+        "domain": None if conversation.domain is None else conversation.domain.name,
         "utterances": [ready.utterance.id for ready in path],
     }
     document = Document.of_turns(

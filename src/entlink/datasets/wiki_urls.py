@@ -16,7 +16,10 @@ from entlink.errors import InputError
 # Fandom as it is, and as it was called before 2018 (wikia.com) and until 2021 for some wikis (wikia.org).
 FANDOM_PATTERNS = tuple(
     f"https://{host}{path}"
-    for host in ("{wiki}.fandom.com", "{wiki}.wikia.com", "{language}.{wiki}.wikia.com", "{wiki}.wikia.org")
+    for host in (
+        *("{wiki}.fandom.com", "{language}.{wiki}.fandom.com"),
+        *("{wiki}.wikia.com", "{language}.{wiki}.wikia.com", "{wiki}.wikia.org"),
+    )
     for path in ("/wiki/{title}", "/{language}/wiki/{title}", "/index.php?title={title}")
     if host.count("{language}") + path.count("{language}") < 2
 )
@@ -90,6 +93,8 @@ class WikiUrls:
 
 def find_urls(text: str) -> Iterator[tuple[int, int]]:
     """Where bare addresses stand in a text; signs that end a sentence are not theirs, nor a bracket left open."""
+    if "/" not in text and "www." not in text.lower():
+        return  # most texts have none, and looking for one takes longer than all the rest
     for match in URL.finditer(text):
         url = match.group()
         unopened = url.count(")") - url.count("(")

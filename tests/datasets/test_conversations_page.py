@@ -48,3 +48,16 @@ def test_the_table_has_the_defaults(name, told):
 def test_every_bound_is_in_the_table():
     elsewhere = {"domains", "patterns", "languages", "bare_urls", "signs", "unaugmented", "anonymous", "on_error"}
     assert {name for name, _ in rows()} | elsewhere == set(DEFAULTS.__struct_fields__)
+
+
+def test_every_count_of_the_code_is_on_the_page():
+    """Counts are made with names in the code; a name that is not explained is no use."""
+    files = (ROOT / "src" / "entlink" / "datasets").glob("re*.py")
+    code = "\n".join(path.read_text(encoding="utf8") for path in files)
+    names = set(re.findall(r'counts\["([^"]+)"\] \+=', code))
+    names |= set(
+        re.findall(r'return "(\w+)"(?: if|\n)', (ROOT / "src/entlink/datasets/reddit_pruning.py").read_text())
+    )
+    assert {"labelled", "annotations added", "dropped as trivial", "profane", "short"} <= names
+    for name in names:
+        assert f"`{name}`" in PAGE

@@ -209,9 +209,9 @@ def _summarise(arguments: Namespace, made: ConversationsReport, seconds: float) 
 
 
 def _facts(made: ConversationsReport) -> list[str]:
-    read = [corpus for corpus in made.corpora if corpus.utterances]
-    utterances = number_of(sum(corpus.utterances for corpus in read), "utterance")
-    corpora = number_of(len(read), "corpus", "corpora")
+    utterances = number_of(sum(corpus.utterances for corpus in made.corpora), "utterance")
+    corpora = number_of(len(made.corpora), "corpus", "corpora")
+    corpora += f" ({made.other_corpora:,} others about no domain)" if made.other_corpora else ""
     rows = [
         ("read", f"{utterances} of {corpora}, {number_of(made.conversations, 'conversation')}"),
         ("links", _told(made.links)),

@@ -212,10 +212,10 @@ def test_other_subreddits_are_left_out_corpus_by_corpus_and_utterance_by_utteran
     mixed = write_corpus(tmp_path / "mixed", [*rows, *chain("y", f"A {LIGHT} in my harbour.", *fillers(5))])
     both = build_conversations([tmp_path / "subreddit-Cooking", corpus, mixed], tmp_path / "set", harbour(), kb=kb)
     assert [(card.name, card.utterances, card.taken) for card in both.corpora] == [
-        ("subreddit-Cooking", 0, 0),
         ("subreddit-HarbourTalk", 34, 34),
         ("mixed", 12, 6),
     ]
+    assert both.other_corpora == 1
     assert "z/z6" not in gold(tmp_path / "set" / "train.jsonl")
     assert "y/y6" in gold(tmp_path / "set" / "train.jsonl")
 

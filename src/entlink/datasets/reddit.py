@@ -1,7 +1,7 @@
 """Corpora of ConvoKit to a set of conversations: threads whose gold is what users linked to a wiki.
 
-Made in a folder beside the target that comes into place at the end. A build that was killed leaves nothing but that
-folder, which the next one clears.
+Made in a folder beside the target that comes into place at the end. A build that fails leaves nothing; one that was
+killed leaves that folder, which the next one clears.
 """
 
 from __future__ import annotations

@@ -84,11 +84,11 @@ class ConversationBuilder:
 
     def _read(self, corpus: Corpus, number: int, before: int, total: int) -> None:
         domain = domain_of(corpus.subreddit, self._options.domains)
+        if self._options.domains and corpus.subreddit is not None and domain is None:
+            return  # it says itself that it is about something else
         title = None if domain is None else domain.title
         card = CorpusCard(corpus.name, corpus.subreddit, title, corpus.size, checksum(corpus.path))
         self._cards.append(card)
-        if self._options.domains and corpus.subreddit is not None and domain is None:
-            return  # it says itself that it is about something else
         reading = corpus.reading(self._options.on_error)
         for utterance in corpus.utterances(reading):
             if reading.records % _EVERY == 0:
@@ -177,6 +177,7 @@ class ConversationBuilder:
             options=told_options(self._options),
             kb=card,
             corpora=self._cards,
+            other_corpora=len(self._corpora) - len(self._cards),
             conversations=conversations,
             linked=linked,
             pruned=_sorted(self._preparer.pruned),

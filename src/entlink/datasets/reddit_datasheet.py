@@ -83,6 +83,8 @@ def _collection(report: ConversationsReport) -> Iterator[str]:
         names = (corpus.name, corpus.subreddit or "", corpus.domain or "")
         counts = (f"{corpus.utterances:,}", f"{corpus.taken:,}", f"{corpus.skipped:,}", f"`{corpus.sha256[:16]}…`")
         yield f"| {' | '.join(_plain(cell) for cell in (*names, *counts))} |"
+    if report.other_corpora:
+        yield from ("", f"{report.other_corpora:,} more were given whose subreddits are about no domain.")
     yield ""
     yield f"They have {report.conversations:,} conversations, {report.linked:,} with an address of the wiki in them."
     entities = report.kb.manifest.entities

@@ -13,7 +13,7 @@ from entlink.datasets.reddit_statistics import ThreadStatistics
 
 
 class CorpusCard(msgspec.Struct):
-    """A corpus that was read, or left out because it is about no domain (then nothing of it is counted)."""
+    """A corpus that was read; `taken` are its utterances in subreddits about a domain."""
 
     name: str
     subreddit: str | None
@@ -38,6 +38,7 @@ class ThreadFile(msgspec.Struct):
 class ConversationsReport(msgspec.Struct):
     """The record a set of conversations leaves beside itself.
 
+    - `other_corpora`: how many were left unread because they are about no domain
     - `conversations`: those of the chosen subreddits; `linked`: those with an address of the wiki in them
     - `pruned`: utterances of linked conversations by the reason for which they were pruned
     - `links`: what became of users' links
@@ -51,6 +52,7 @@ class ConversationsReport(msgspec.Struct):
     options: dict[str, Any]
     kb: KnowledgeBaseCard
     corpora: list[CorpusCard]
+    other_corpora: int
     conversations: int
     linked: int
     pruned: dict[str, int]

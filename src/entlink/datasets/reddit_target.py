@@ -42,13 +42,15 @@ class FolderTarget:
 
     @contextmanager
     def making(self) -> Iterator[Path]:
-        """The folder to make the set in; when all went well, it comes into place."""
+        """The folder to make the set in; when all went well, it comes into place. Nothing else stays."""
         with write_lock(self.work):
-            clear(self.work)
-            self.made.mkdir()
-            yield self.made
-            self._move_into_place()
-            shutil.rmtree(self.work)
+            try:
+                clear(self.work)
+                self.made.mkdir()
+                yield self.made
+                self._move_into_place()
+            finally:
+                shutil.rmtree(self.work, ignore_errors=True)
 
     def _move_into_place(self) -> None:
         replaced = self.folder.with_name(self.folder.name + REPLACED)

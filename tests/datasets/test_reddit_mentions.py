@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -176,3 +177,25 @@ def test_gold_moves_with_the_cleaned_text(titles):
         ('old "ferry"', "h2"),
         ("Pier 9", "h4"),
     ]
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *(
+            f"[Wren]({WIKI}Captain_Wren) ",
+            f"Captain Wren {WIKI}Captain_Wren ",
+            "[",
+            "](",
+            "www.",
+            "\\)",
+            "](\\)",
+            "a.bc/",
+        ),
+        *("ha", "no ", "😀", "\u200b", "!?", "`", "&gt;", "http://x/)"),
+    ],
+)
+def test_a_hundred_thousand_characters_of_anything_take_no_time(titles, piece):
+    started = time.process_time()
+    prepared(titles, piece * (100_000 // len(piece)), max_characters=200_000, max_tokens=100_000)
+    assert time.process_time() - started < 5

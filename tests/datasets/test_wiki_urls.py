@@ -70,6 +70,7 @@ def test_a_pattern_of_ones_own():
     assert mine.page("http://wiki.example.org/hr/view?x=1&page=holidays") == WikiPage("hr", "Holidays")
     assert mine.page("http://starwars.wikia.com/wiki/Yoda") is None
     assert mine.may_be_in("see EN.WIKIPEDIA.ORG/wiki/A")
+    assert mine.may_be_in(r"see en.wikipedia\.org/wiki/A")
     assert not mine.may_be_in("see starwars.wikia.com/wiki/A")
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable
+from itertools import islice
 from typing import Literal, NamedTuple
 
 from entlink.datasets.reddit_domains import Domain
@@ -22,6 +24,7 @@ _TARGET = re.compile(r"\]\(((?:[^\s()\\]|\\.|\()++)")
 _OPEN = re.compile(r"(?<!\\)\(")
 _QUALIFIER = re.compile(r"\s*\([^()]*\)\Z")
 _NOT_A_WORD = re.compile(r"[\W_]+")
+_ANNOTATED, _CLOSED = 1, 2
 
 
 class Annotation(NamedTuple):
@@ -80,9 +83,9 @@ class Marker:
         self.counts["labelled"] += 1
         if _words(label) in self._nonsense or not _words(label):
             self.counts["nonsense"] += 1
-            found.refused.append(span)
+            found.refuse(span)
         elif (entity := self._entity(page, domain)) is None:
-            found.refused.append(span)
+            found.refuse(span)
         elif not found.add(Annotation(span, entity, "link")):
             self.counts["overlapping"] += 1
 
@@ -97,11 +100,7 @@ class Marker:
         entity = self._entity(page, domain)
         if entity is None:
             return
-        places = [place for name in _names(page.title, entity.title) for place in found.places(name)]
-        before = [place for place in places if place.end <= at]
-        chosen = max(before, key=lambda place: (place.end, -place.start)) if before else None
-        if chosen is None and places:
-            chosen = min(places, key=lambda place: (place.start, -place.end))
+        chosen = found.nearest(_names(page.title, entity.title), at)
         if chosen is None or not found.add(Annotation(chosen, entity, "url")):
             self.counts["nameless"] += 1
 
@@ -119,27 +118,53 @@ class Marker:
 
 
 class _Found:
-    """Annotations of one text, none over another."""
+    """Annotations of one text, none over another. A byte a character says what is taken, so that asking is quick."""
 
     def __init__(self, text: str) -> None:
         self.annotations: list[Annotation] = []
         self.refused: list[Span] = []
         self._text = text
-        self._urls = [Span(*place) for place in find_urls(text)]
+        self._taken = bytearray(len(text))
+        self._places: dict[str, list[Span]] = {}
+        for start, end in find_urls(text):
+            self._take(Span(start, end), _CLOSED)
 
     def add(self, new: Annotation) -> bool:
-        if any(new.span.overlaps(one.span) for one in self.annotations):
+        if self._taken.find(_ANNOTATED, new.span.start, new.span.end) >= 0:
             return False
+        self._take(new.span, _ANNOTATED)
         self.annotations.append(new)
         return True
 
-    def places(self, name: str) -> Iterator[Span]:
-        """Where a name stands as words of its own, outside of addresses and of other links."""
-        taken = [*self._urls, *self.refused, *(one.span for one in self.annotations)]
-        for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", self._text, re.IGNORECASE):
-            place = Span(*match.span())
-            if not any(place.overlaps(other) for other in taken):
-                yield place
+    def refuse(self, span: Span) -> None:
+        """A link that is no gold: no name is looked for in it."""
+        self._take(span, _CLOSED)
+        self.refused.append(span)
+
+    def nearest(self, names: list[str], at: int) -> Span | None:
+        """Where one of the names stands by itself: last before `at`, else first after it; of two the longer."""
+        before, after = [], []
+        for name in names:
+            places = self._places_of(name)
+            middle = bisect_right(places, at, key=lambda place: place.end)
+            before += self._first_free(reversed(places[:middle]))
+            after += self._first_free(places[middle:])
+        if before:
+            return max(before, key=lambda place: (place.end, -place.start))
+        return min(after, key=lambda place: (place.start, -place.end), default=None)
+
+    def _places_of(self, name: str) -> list[Span]:
+        if name not in self._places:
+            matches = re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", self._text, re.IGNORECASE)
+            self._places[name] = [Span(*match.span()) for match in matches]
+        return self._places[name]
+
+    def _first_free(self, places: Iterable[Span]) -> list[Span]:
+        free = (place for place in places if not any(self._taken[place.start : place.end]))
+        return list(islice(free, 1))
+
+    def _take(self, span: Span, mark: int) -> None:
+        self._taken[span.start : span.end] = bytes([mark]) * (span.end - span.start)
 
 
 def as_markdown(raw: str) -> str:

@@ -29,7 +29,7 @@ _PLACES = {
     "title": r"(?P<title>.+)",
 }
 _PLACE = re.compile(r"\{([^{}]*)\}")
-_SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?//", re.IGNORECASE)
+_SCHEME = re.compile(r"\A(?:[a-z][a-z0-9+.-]*+:)?//", re.IGNORECASE)
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _HAS_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _END_SIGNS = "?!.,:;*_~'\"<>|"
@@ -66,7 +66,7 @@ class WikiUrls:
 
     def may_be_in(self, text: str) -> bool:
         """Whether a text may hold such an address: quick, and never wrong when it says no."""
-        return self._hosts.search(text) is not None
+        return self._hosts.search(unescaped(text) if "\\" in text else text) is not None
 
     def page(self, url: str) -> WikiPage | None:
         """The page of an address, with or without its scheme; None if no pattern fits it."""

@@ -276,10 +276,12 @@ def test_every_bound_is_a_parameter(kb, tmp_path):
     rows = chain("a", f"Oh heck, {LIGHT} {LIGHT}", "so short", "[deleted]", f"Captain {BOAT}")
     corpus = write_corpus(tmp_path / "c", rows)
     loose = harbour(min_tokens=1, max_tokens=4, min_utterances=3, min_annotations=3, split_date="2000-01-01")
-    build_conversations(corpus, tmp_path / "set", loose, kb=kb)
+    report = build_conversations(corpus, tmp_path / "set", loose, kb=kb)
     assert gold(tmp_path / "set" / "test.jsonl") == {
         "a/a4": [("light", "h1", "link"), ("light", "h1", "link"), ("boat", "h2", "link")]
     }
+    counts = report.file("test.jsonl").statistics
+    assert (counts.annotations, counts.annotated_utterances) == (3, 2)
     assert not (tmp_path / "set" / "train.jsonl").read_bytes()
 
 

@@ -48,8 +48,8 @@ def _run(words: list[str]) -> int:
 
 
 def _command_name(words: list[str]) -> str | None:
-    """The command that the first one or two words name."""
-    for length in (1, 2):
+    """The command that the first words name, three of them at most."""
+    for length in (3, 2, 1):
         name = " ".join(words[:length])
         if name in CATALOGUE:
             return name

@@ -39,6 +39,9 @@ CATALOGUE: dict[str, Entry] = {
     "kb block": Entry("kb_change", "make a name never be linked"),
     "kb unpin": Entry("kb_change", "lift the pins and blocks on a name"),
     "datasets build": Entry("datasets_build", "make a corpus with gold links from a wiki's dump or articles"),
+    "datasets build conversations": Entry(
+        "datasets_conversations", "make a set of threads with gold from ConvoKit's corpora of Reddit"
+    ),
     "datasets list": Entry("datasets_look", "list the datasets entlink has a card of"),
     "datasets info": Entry("datasets_look", "show what a dataset measures, its licence, and how to get it"),
     "datasets convert": Entry("datasets_convert", "write documents in another format: NIF, AIDA, BLINK, neleval, …"),

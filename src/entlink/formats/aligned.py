@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -62,6 +62,24 @@ class Aligned:
         at_end = span.start == len(self.text)
         at = self._place(span.start - 1).end if at_end else self._place(span.start).start
         return Span(at, at)
+
+    def visible(self, span: Span) -> Span:
+        """The span of `text` that stands for characters of the original within `span`; empty if none does."""
+        start = self._visible_from(span.start)
+        return Span(start, max(start, self._visible_from(span.end)))
+
+    def _visible_from(self, at: int) -> int:
+        """The first character of `text` that stands for one of the original from `at` on."""
+        if self._runs is None:
+            return min(max(at, 0), len(self.text))
+        index = bisect_left(self._runs.originals, at)
+        after = self._runs.starts[index] if index < len(self._runs.starts) else len(self.text)
+        if index == 0:
+            return after
+        before = self._run(self._runs, index - 1)
+        if before.copied and at < before.original.end:
+            return before.visible.start + at - before.original.start
+        return after
 
     def runs(self) -> Iterator[Run]:
         """The pieces of `text` in order, without a gap between two."""

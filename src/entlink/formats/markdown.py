@@ -5,11 +5,11 @@ from __future__ import annotations
 from entlink.formats.aligned import BLOCK_BREAK, Aligned, Flow
 from entlink.formats.html import scan_html
 from entlink.formats.markdown_blocks import find_blocks
-from entlink.formats.markdown_inline import show_inline
+from entlink.formats.markdown_inline import FoundLink, show_inline
 
 
-def read_markdown(text: str) -> Aligned:
-    """What the rendering of `text` shows, with offsets into it. Code is left out."""
+def read_markdown(text: str, links: list[FoundLink] | None = None) -> Aligned:
+    """What the rendering of `text` shows, with offsets into it. Code is left out; links are added to `links`."""
     flow = Flow(text)
     outline = find_blocks(text)
     for block in outline.blocks:
@@ -18,6 +18,6 @@ def read_markdown(text: str) -> Aligned:
         if block.is_html:
             scan_html(text, start, end, flow)
         else:
-            show_inline(text, block.lines, outline, flow)
+            show_inline(text, block.lines, outline, flow, links)
         flow.gap(BLOCK_BREAK, end, end)
     return flow.finish()

@@ -29,7 +29,7 @@ _UNDERLINE = re.compile(r" {0,3}(?:=++|-++)[ \t]*+\Z")
 _FENCE = re.compile(r" {0,3}(?:(`{3,}+)(?=[^`]*+\Z)|(~{3,}+))")
 TITLE = r"""(?:"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|\((?:[^()\\]|\\.)*+\))"""
 _DEFINITION = re.compile(
-    rf" {{0,3}}\[((?:[^\[\]\\]|\\.){{1,999}}+)\]:[ \t]*+(?:<[^<>]*+>|[^\s<]\S*+)([ \t]++{TITLE})?[ \t]*+\Z"
+    rf" {{0,3}}\[((?:[^\[\]\\]|\\.){{1,999}}+)\]:[ \t]*+(<[^<>]*+>|[^\s<]\S*+)([ \t]++{TITLE})?[ \t]*+\Z"
 )
 _TITLE_LINE = re.compile(rf"[ \t]*+{TITLE}[ \t]*+\Z")
 _FOOTNOTE = re.compile(r" {0,3}\[\^([^\[\]\s]{1,999}+)\]:[ \t]*+")
@@ -62,10 +62,10 @@ class Block(NamedTuple):
 
 @dataclass(slots=True)
 class Outline:
-    """The visible blocks of a text in order, and the labels its links and footnotes may name."""
+    """The visible blocks of a text in order, where the labels of its links lead, and those of its footnotes."""
 
     blocks: list[Block] = field(default_factory=list)
-    references: set[str] = field(default_factory=set)
+    references: dict[str, str] = field(default_factory=dict)
     footnotes: set[str] = field(default_factory=set)
 
 
@@ -278,8 +278,8 @@ class _Outliner:
         match = _DEFINITION.match(self._text, at, end)
         if match is None:
             return False
-        self.outline.references.add(normal_label(match[1]))
-        self._title_may_follow = match[2] is None
+        self.outline.references.setdefault(normal_label(match[1]), match[2])
+        self._title_may_follow = match[3] is None
         return True
 
     # Tables

@@ -31,9 +31,17 @@ def _destination(depth: int) -> str:
 
 
 _TARGET = re.compile(
-    rf"\(\s*+(?:<(?:[^<>\\\n]|\\.)*+>|(?!<){_destination(4)})(?:\s++{TITLE})?+\s*+\)",
+    rf"\(\s*+(<(?:[^<>\\\n]|\\.)*+>|(?!<){_destination(4)})(?:\s++{TITLE})?+\s*+\)",
     re.DOTALL,
 )
+
+
+class FoundLink(NamedTuple):
+    """A link: where its label stands in the original text, and the target as it is written."""
+
+    start: int
+    end: int
+    target: str
 
 
 class _Bracket(NamedTuple):
@@ -42,12 +50,17 @@ class _Bracket(NamedTuple):
     delimiters_before: int
 
 
-def show_inline(text: str, lines: list[Stretch], outline: Outline, flow: Flow) -> None:
-    """Adds what the prose in these stretches of `text` shows to `flow`."""
+def show_inline(
+    text: str, lines: list[Stretch], outline: Outline, flow: Flow, links: list[FoundLink] | None = None
+) -> None:
+    """Adds what the prose in these stretches of `text` shows to `flow`, and its links to `links`."""
     if len(lines) == 1 and not _SPECIAL.search(text, *lines[0]):
         flow.words(*lines[0])
-    else:
-        _Inline(text, lines, outline).show(flow)
+        return
+    inline = _Inline(text, lines, outline)
+    inline.show(flow)
+    if links is not None:
+        links += inline.links
 
 
 class _Inline:
@@ -60,6 +73,7 @@ class _Inline:
         for start, end in lines[:-1]:
             self._line_starts.append(self._line_starts[-1] + end - start + 1)
         self._outline = outline
+        self.links: list[FoundLink] = []
         self._edits: list[tuple[int, int, str]] = []
         self._delimiters = Delimiters(self._prose, self._edits)
         self._brackets: list[_Bracket] = []
@@ -151,6 +165,7 @@ class _Inline:
             self._comment_may_end = False
         if match := _AUTOLINK.match(self._prose, at):
             self._edits.append((at, match.end(), SPACE))
+            self._found(at + 1, match.end() - 1, match.group()[1:-1])
         elif match := _TAG.match(self._prose, at):
             self._edits.append((at, match.end(), _break_of(match[1].lower())))
         elif match := _DECLARATION.match(self._prose, at):
@@ -177,11 +192,11 @@ class _Inline:
         if label is not None and label[:1] == "^" and label[1:] in self._outline.footnotes:
             return self._drop_footnote(opening, at)
         # A link holds no link, so what opened before one that closed is text; pictures may hold links.
-        end = None if dead and not opening.is_image else self._target_end(label, at)
-        if end is None:
+        target = None if dead and not opening.is_image else self._target(label, at)
+        if target is None:
             return at + 1
-        self._link(opening, at, end)
-        return end
+        self._link(opening, at, *target)
+        return target[0]
 
     def _label(self, opening: _Bracket, at: int) -> str | None:
         start = opening.at + (2 if opening.is_image else 1)
@@ -192,23 +207,29 @@ class _Inline:
         self._edits.append((opening.at, at + 1, ""))
         return at + 1
 
-    def _target_end(self, label: str | None, at: int) -> int | None:
-        """Where the link whose text ends with the `]` at `at` ends; None if it is none."""
+    def _target(self, label: str | None, at: int) -> tuple[int, str] | None:
+        """Where the link whose text ends with the `]` at `at` ends, and where it leads; None if it is none."""
         if target := _TARGET.match(self._prose, at + 1):
-            return target.end()
+            return target.end(), target[1]
         end, references = at + 1, self._outline.references
         if references and (match := _LABEL.match(self._prose, at + 1)):
             end = match.end()
             label = normal_label(match[1]) if match[1] else label
-        return end if label is not None and label in references else None
+        return (end, references[label]) if label is not None and label in references else None
 
-    def _link(self, opening: _Bracket, at: int, end: int) -> None:
+    def _link(self, opening: _Bracket, at: int, end: int, target: str) -> None:
         self._delimiters.resolve(opening.delimiters_before)
         shown = SPACE if opening.is_image else ""
         self._edits.append((opening.at, opening.at + (2 if opening.is_image else 1), shown))
         self._edits.append((at, end, shown))
         if not opening.is_image:
             self._dead_brackets = len(self._brackets)
+            self._found(opening.at + 1, at, target)
+
+    def _found(self, start: int, end: int, target: str) -> None:
+        if start < end:
+            bare = target[1:-1] if target[:1] == "<" else target
+            self.links.append(FoundLink(self._original(start), self._original(end - 1) + 1, bare))
 
 
 _READERS: dict[str, Callable[[_Inline, int], int]] = {

@@ -80,7 +80,10 @@ class RecentEntities:
     def _short_for(self, kb: KnowledgeBase, surface: str, entities: set[str]) -> list[Candidate]:
         forms = {form for form in (key_of(surface), initials(surface)) if form}
         named = [entity for entity in self._kept if entity in entities and forms & self._kept[entity].names]
-        if not named or kb.meaning(surface).blocked:
+        if not named:
+            return []
+        meaning = kb.meaning(surface)
+        if meaning.blocked or meaning.pinned:
             return []
         return [
             Candidate(entity, 0.0, {}, self._kept[entity].title) for entity in named if kb.key(entity) is not None

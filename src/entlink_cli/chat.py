@@ -46,7 +46,7 @@ def _chat(arguments: Namespace) -> None:
         except KeyboardInterrupt:
             if not is_typed:
                 raise
-            note("interrupted: this turn was left out")
+            note("interrupted")
         sys.stdout.flush()
 
 
@@ -99,8 +99,16 @@ class _Chat:
         elif word.startswith("/") and word[1:].isalpha():
             self._unknown(word)
         elif line.strip():
-            self._show(self.conversation.add(line, self.speaker))
+            self._turn(line)
         return True
+
+    def _turn(self, line: str) -> None:
+        try:
+            linked = self.conversation.add(line, self.speaker)
+        except KeyboardInterrupt:
+            note("this turn was left out")
+            raise
+        self._show(linked)
 
     def _unknown(self, word: str) -> None:
         from entlink.registry import did_you_mean

@@ -297,6 +297,10 @@ def test_a_conversation_is_dated_by_its_first_utterance(kb, tmp_path):
     report = build_conversations(late, tmp_path / "late", harbour(), kb=kb)
     assert [file.statistics.threads for file in report.files] == [0, 1, 0]
     assert report.threads["replies dated before what they answer"] == 1
+    rows[2]["timestamp"] = 0  # a reply with a date that cannot be moves nothing
+    odd = write_corpus(tmp_path / "e", rows)
+    report = build_conversations(odd, tmp_path / "odd", harbour(), kb=kb)
+    assert [file.statistics.threads for file in report.files] == [0, 1, 0]
 
 
 def test_the_documents_are_of_the_document_format(corpus, kb, tmp_path):

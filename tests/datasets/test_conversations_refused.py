@@ -175,6 +175,10 @@ def test_a_folder_of_other_things_is_never_replaced(kb, good, tmp_path):
     (tmp_path / "precious" / "letter.txt").write_text("dear")
     with pytest.raises(InputError, match="holds other things"):
         build_conversations(good, tmp_path / "precious", harbour(), kb=kb, replace=True)
+    (tmp_path / "precious" / "card.json").write_text('{"steps": []}')  # a saved linker has a card, too
+    (tmp_path / "precious" / "DATASHEET.md").write_text("of something else")
+    with pytest.raises(InputError, match="holds other things"):
+        build_conversations(good, tmp_path / "precious", harbour(), kb=kb, replace=True)
     with pytest.raises(InputError, match="this is a file"):
         build_conversations(good, tmp_path / "precious" / "letter.txt", harbour(), kb=kb, replace=True)
     with pytest.raises(InputError, match="a corpus is in it"):

@@ -199,3 +199,12 @@ def test_a_hundred_thousand_characters_of_anything_take_no_time(titles, piece):
     started = time.process_time()
     prepared(titles, piece * (100_000 // len(piece)), max_characters=200_000, max_tokens=100_000)
     assert time.process_time() - started < 5
+
+
+def test_what_its_author_links_elsewhere_is_no_place_for_gold(marker):
+    found = marker.mark(
+        f"[light]({WIKI}Lighthouse), a [light](http://imgur.com/a.jpg) and http://y.com/light.", DOMAIN
+    )
+    assert [found.text[one.span.start : one.span.end] for one in found.annotations] == ["light"]
+    assert [found.text[span.start : span.end] for span in found.refused] == ["light"]
+    assert found.refused[0].start > found.annotations[0].span.start

@@ -110,3 +110,17 @@ def test_no_pattern_and_no_place_for_a_language_are_told():
 )
 def test_bare_addresses_end_before_the_signs_of_the_sentence(text, urls):
     assert [text[start:end] for start, end in find_urls(text)] == urls
+
+
+@pytest.mark.parametrize(
+    ("pattern", "url"),
+    [
+        ("https://w.org/index.php?lang=en&title={title}", "https://w.org/index.php?lang=en&title=Yoda"),
+        ("https://w.org/index.php?title={title}&lang=en", "https://w.org/index.php?lang=en&title=Yoda"),
+        ("http://localhost:8080/wiki/{title}", "http://localhost:8080/wiki/Yoda"),
+    ],
+)
+def test_a_pattern_with_more_parameters_or_a_port(pattern, url):
+    page = WikiUrls((pattern,)).page(url)
+    assert page is not None
+    assert page.title == "Yoda"

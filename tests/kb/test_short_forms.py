@@ -22,6 +22,8 @@ from entlink.kb.short_forms import initials, short_forms
         ("the cat", {"cat", "TC"}),
         ("x" * 300 + " y", set()),
         ("!!!", set()),
+        ("I, Robot", {"IR"}),
+        (", Foo", set()),
     ],
 )
 def test_a_name_cut_short(name, forms):

@@ -224,3 +224,33 @@ def test_links_are_examples_where_they_are_kept(tmp_path, options):
     detector = report.stages[-1]
     assert "F1 of linked names" in detector.note
     assert 0 < detector.figures["before"] <= 1
+
+
+def test_without_short_names_examples_are_found_again(world, options, monkeypatch):
+    from entlink.learning import adapt_stages
+    from entlink.learning.self_cases import read_cases
+
+    monkeypatch.setattr(adapt_stages, "_CHANCE", -1e6)  # nothing is good enough
+    seen = []
+
+    def look(stage, done, total):
+        if stage.startswith("bi-encoder") and not seen:
+            folder = linker_beside(world)
+            seen.extend(read_cases(folder.with_name(folder.name + ".adapting") / "examples.jsonl"))
+
+    report = adapt(world, options, look)
+    stages = {one.name: one for one in report.stages}
+    assert not stages["names"].kept
+    assert seen
+    assert not any("shortened" in found.evidence for case in seen for found in case.candidates)
+    assert all(one["name"] != "shortened" for one in read_config(linker_beside(world)).retriever)
+
+
+def test_what_another_release_began_is_not_gone_on_with(world, options, monkeypatch):
+    from entlink.learning import adapt_state
+
+    with pytest.raises(Killed):
+        adapt(world, options, killing("finding examples", 40))
+    monkeypatch.setattr(adapt_state, "FORMAT", 99)
+    with pytest.raises(InputError, match=r"adapting was begun otherwise: format was 2 and is 99"):
+        adapt(world, options, quiet)

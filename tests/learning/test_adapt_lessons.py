@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from entlink.documents import Candidate, Document, Mention, Span
 from entlink.learning.adapt_lessons import BI_ENCODER, CROSS_ENCODER, lesson
+from entlink.learning.adapt_weights import counted_for
 from entlink.learning.self_cases import Case, Parts
 
 KNOWN = {"tier": 0.0}
@@ -56,3 +57,9 @@ def test_a_link_is_unusual_if_its_name_mostly_means_another():
     assert case(1, known=("f",)).is_unusual
     assert not case(1, known=()).is_unusual  # nobody's name
     assert not case(1, kind="short")._replace(entity="f").is_unusual  # made by a rule, no link
+
+
+def test_few_that_count_much_tell_less_than_their_number():
+    usual, unusual = case(1), case(1)._replace(entity="f")
+    assert counted_for([usual] * 100) == 100
+    assert counted_for([usual] * 90 + [unusual] * 10) == 170**2 / (90 + 10 * 64)

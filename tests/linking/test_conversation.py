@@ -257,6 +257,21 @@ def test_rules_on_names_outweigh_what_is_remembered(tmp_path):
         assert entities(talk.add("Queen").links) == [("Queen", None)]
 
 
+def test_a_pinned_name_is_never_short_for_what_is_remembered(tmp_path):
+    own = toy_kb(tmp_path)
+    edits.pin(own, "Freddie", "mercury-planet")
+    config = LinkerConfig(types=("musician",))  # so that the pin leads to nothing
+    linker = entlink.load(own, config=config, mentions="given")
+    try:
+        talk = linker.conversation()
+        (first,) = talk.add("Freddie Mercury", mentions=[Mention(Span(0, 15), "Freddie Mercury")]).links
+        (second,) = talk.add("Freddie", mentions=[Mention(Span(0, 7), "Freddie")]).links
+    finally:
+        linker.kb.close()
+    assert second.entity is None
+    assert all(one.entity != first.entity for one in second.candidates)
+
+
 def test_edits_between_turns_count_at_once(tmp_path):
     own = toy_kb(tmp_path)
     linker = entlink.load(own)

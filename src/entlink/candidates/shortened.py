@@ -109,5 +109,7 @@ class ShortenedRetriever:
     def _opened(self) -> ShortIndex:
         if self._index is None or self._index_folder != self.kb.index_folder:
             folder = ensure_short(self.kb.folder)
+            if self._index is not None:
+                self._index.close()
             self._index, self._index_folder = ShortIndex(folder), self.kb.index_folder
         return self._index

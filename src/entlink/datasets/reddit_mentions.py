@@ -71,10 +71,12 @@ class Marker:
 
     def _take_link(self, link: FoundLink, aligned: Aligned, domain: Domain | None, found: _Found) -> None:
         page = self.addresses.page(link.target)
-        if page is None:
-            return
         span = _trimmed(aligned.text, aligned.visible(Span(link.start, link.end)))
         label = aligned.text[span.start : span.end]
+        if page is None:
+            if label and not _is_url(label):
+                found.refuse(span)  # its author says that it means something else
+            return
         if not label or _is_url(label):
             # An address as a label is met again among those in sight.
             if self._options.bare_urls == "name" and self.addresses.page(label) is None:

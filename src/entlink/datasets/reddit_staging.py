@@ -69,8 +69,8 @@ class Staging:
         """Those with a link, the oldest first, whatever order the corpora have."""
         self.connection.execute("CREATE INDEX IF NOT EXISTS by_conversation ON utterances (conversation)")
         query = (
-            "SELECT conversation, min(time) AS began FROM linked JOIN utterances USING (conversation)"
-            " GROUP BY conversation ORDER BY began, conversation"
+            "SELECT conversation, min(CASE WHEN parent IS NULL THEN time END) AS began"
+            " FROM linked JOIN utterances USING (conversation) GROUP BY conversation ORDER BY began, conversation"
         )
         for conversation, _ in self.connection.execute(query):
             yield self._conversation(conversation)

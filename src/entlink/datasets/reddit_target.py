@@ -7,6 +7,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
+
+from entlink.datasets.reddit_report import ConversationsReport
 from entlink.errors import ExistsError, InputError
 from entlink.kb.resuming import clear
 from entlink.kb.store import REPLACED
@@ -35,7 +38,7 @@ class FolderTarget:
             if folder.resolve() in (corpus.resolve(), *corpus.resolve().parents):
                 raise InputError(f"{folder}: a corpus is in it. Name another folder")
         if folder.is_dir() and any(folder.iterdir()):
-            if not (folder / CARD).is_file():
+            if not _is_set(folder):
                 raise InputError(f"{folder}: this folder holds other things. Name another, or one that is empty")
             if not replace:
                 raise ExistsError(f"{folder} is there already. --replace puts a new one in its place")
@@ -59,3 +62,12 @@ class FolderTarget:
             self.folder.rename(replaced)
         self.made.rename(self.folder)
         shutil.rmtree(replaced, ignore_errors=True)
+
+
+def _is_set(folder: Path) -> bool:
+    """Whether a folder holds a set of conversations: other things have a card of that name, too."""
+    try:
+        msgspec.json.decode((folder / CARD).read_bytes(), type=ConversationsReport)
+    except (OSError, msgspec.MsgspecError):
+        return False
+    return (folder / DATASHEET).is_file()

@@ -27,7 +27,7 @@ class Conversation:
         self.id, self.domain = id, domain
         self.utterances = {utterance.id: utterance for utterance in utterances}
         self.tree = ReplyTree(Reply(one.id, one.parent, one.time) for one in utterances)
-        self.time = min((self.utterances[id].time for id in self.tree.order), default=0)
+        self.time = min((self.utterances[id].time for id in self.tree.roots), default=0)
 
     def faults(self) -> Iterator[Fault]:
         return self.tree.faults()

@@ -32,7 +32,8 @@ class ReplyTree:
         self._children: dict[str | None, list[str]] = {}
         for reply in sorted(self._replies.values(), key=lambda reply: (reply.time, reply.id)):
             self._children.setdefault(reply.parent, []).append(reply.id)
-        self.order = list(_below(self._children.get(None, ()), self._children))
+        self.roots = tuple(self._children.get(None, ()))
+        self.order = list(_below(self.roots, self._children))
 
     def faults(self) -> Iterator[Fault]:
         """Replies to what is not there, and replies that answer each other in a circle."""

@@ -153,8 +153,17 @@ def _compiled(pattern: str) -> _Pattern:
     host, slash, path = address.partition("/")
     if "{title}" in host or not slash:
         raise InputError(f"{pattern!r} is no pattern of addresses: {{title}} must stand after the host")
-    parameter = query.partition("=")[0] if "{title}" in query else ""
-    return _Pattern(_expression(host.lower()), _expression(slash + path), parameter, template)
+    return _Pattern(_expression(_without_port(host.lower())), _expression(slash + path), _parameter(query), template)
+
+
+def _parameter(query: str) -> str:
+    """The name of the parameter whose value is the title; the others may have any values."""
+    pairs = (pair.partition("=") for pair in query.split("&"))
+    return next((name for name, _, value in pairs if value == "{title}"), "")
+
+
+def _without_port(host: str) -> str:
+    return re.sub(r":\d+$", "", host)
 
 
 def _expression(template: str) -> re.Pattern[str]:

@@ -39,9 +39,9 @@ def initials(surface: str) -> str | None:
 
 def _cut(name: str) -> Iterator[str]:
     head = name.split(", ")[0]
-    if head != name:
-        yield key_of(head)
     folded = fold(head)
+    if head != name and folded.tokens and _may_stand_alone(folded.key, head[folded.starts[0]]):
+        yield folded.key
     count = len(folded.tokens)
     for length in {*range(1, min(count, _MOST_WORDS + 1)), count - 1} - {0, count, -1}:
         for first in (0, count - length):

@@ -22,6 +22,7 @@ from entlink.kb.folding import key_of
 from entlink.kb.names import NameSource, given_names, without_parenthesis
 from entlink.kb.short_forms import short_forms
 from entlink.kb.store import Store
+from entlink.kb.writing import errors_told
 
 if TYPE_CHECKING:
     from entlink.documents import Entity
@@ -93,12 +94,9 @@ def write_short(store: Store, folder: Path, progress: Progress = ignore_progress
     names = folder.parent if (folder.parent / COMPLETE).is_file() else store.folder / store.meta("index")
     index = AliasIndex(names, read_card(names).shards)
     partial = folder / f"{DATABASE}.partial"
-    connection = sqlite3.connect(partial)
-    try:
+    with errors_told(store.folder), closing(sqlite3.connect(partial)) as connection:
         connection.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")
         count = _fill(connection, store, index, progress)
-    finally:
-        connection.close()
     partial.replace(folder / DATABASE)
     return finish(folder, "entlink.kb.short_index", count, {"format": FORMAT})
 

@@ -30,6 +30,7 @@ from entlink.learning.adapt_state import AdaptFolder, AdaptOptions, AdaptState
 from entlink.learning.adapt_weights import (
     START_WEIGHTS,
     Fit,
+    counted_for,
     fitted,
     ranker_of,
     scored,
@@ -200,10 +201,20 @@ class Stages:
         if SHORTENED not in retriever_names(self.state.config.retriever):
             note = "left alone: no index of names cut short, or no fusion by weights"
             return StageFigures("names", kept=False, note=note)
-        found = self._weighed("names", self.state.config, {"company": 0.0})
+        before = {**DEFAULT_WEIGHTS, **read_config(self.options.config).ranker.get("weights", {})}
+        found = self._weighed("names", self.state.config, {"company": 0.0}, before=before)
         if not found.kept:
             self.state.config = read_config(self.options.config)
+            self._find_again()
         return found
+
+    def _find_again(self) -> None:
+        """The examples as the linker without names cut short finds them."""
+        cases = read_cases(self.folder.cases)
+        with self._linker(self.state.config) as linker:
+            again = iter(found_again(linker, [one for one in cases if one.kind != PLAIN], self._progress))
+        write_cases(self.folder.cases, [one if one.kind == PLAIN else next(again) for one in cases])
+        del self._parts
 
     def _evidence(self) -> StageFigures:
         """The company that names keep, and weights that go with it; where there are links, fitted to them."""
@@ -235,10 +246,16 @@ class Stages:
         return self._judged(name, config, fit, note)
 
     def _weighed(
-        self, name: str, config: LinkerConfig, weights: Mapping[str, float], *, note: str = ""
+        self,
+        name: str,
+        config: LinkerConfig,
+        weights: Mapping[str, float],
+        *,
+        before: Mapping[str, float] | None = None,
+        note: str = "",
     ) -> StageFigures:
-        """The configuration with weights that are known to do."""
-        before = {**DEFAULT_WEIGHTS, **self.state.config.ranker.get("weights", {})}
+        """The configuration with weights that are known to do; `before` are those that its bias goes with."""
+        before = before or {**DEFAULT_WEIGHTS, **self.state.config.ranker.get("weights", {})}
         config = with_weights(config, weights)
         with self._linker(config) as linker:
             fit = taken(linker, before, self._parts.held_back, self._progress)
@@ -252,7 +269,7 @@ class Stages:
         with an unusual meaning count more than others.
         """
         before = self._balanced
-        chance = _CHANCE * sqrt(before * (1 - before) / len(self._parts.held_back))
+        chance = _CHANCE * sqrt(before * (1 - before) / counted_for(self._parts.held_back))
         if name in _KNOWN_TO_HELP:
             kept = fit.score.balanced >= before - chance
         else:

@@ -18,6 +18,7 @@ from entlink.saving import read_card
 
 STATE_FILE, CASES_FILE, LINKER_FOLDER = "state.json", "examples.jsonl", "linker"
 ADAPTING = ".adapting"
+FORMAT = 2  # of what is kept of a run under way: one of another format cannot be gone on with
 STEP = "adapt"  # in the card of a linker: what made it
 
 
@@ -113,6 +114,7 @@ def facts_of(kb: KnowledgeBase, options: AdaptOptions) -> dict[str, Any]:
     """What must stay the same for an adapting to go on."""
     built = hashlib.sha256(msgspec.json.encode(kb.manifest())).hexdigest()[:16]
     return {
+        "state": {"format": FORMAT},
         "knowledge base": {
             "name": kb.folder.name,
             "entities": len(kb),

@@ -125,6 +125,12 @@ def _score(table: EvidenceTable, cases: Sequence[Case], weights: Sequence[float]
     return Score(float(right.mean()), float(numpy.average(right, weights=_importance(cases))))
 
 
+def counted_for(cases: Sequence[Case]) -> float:
+    """How many cases of equal importance tell as much as these do."""
+    importance = _importance(cases)
+    return sum(importance) ** 2 / sum(one**2 for one in importance)
+
+
 def _importance(cases: Sequence[Case]) -> list[float]:
     return [_UNUSUAL if one.is_unusual else 1.0 for one in cases]
 

@@ -34,6 +34,7 @@ from entlink.learning.adapt_weights import (
     fitted,
     ranker_of,
     scored,
+    surest_lost,
     taken,
     with_ranker,
     with_weights,
@@ -55,6 +56,7 @@ _SHORTEST_TRAINING = 1.0  # seconds
 _MEASURED_A_MINUTE, _FEWEST_MEASURED, _MOST_MEASURED = 50, 200, 2_000
 _LINKS, _LINKED_PAGES = 12_000, 20_000  # to learn from, and pages to read them in, at most
 _CALIBRATED_ON = 1_000
+_LOST = 0.005  # of the held-back cases that are right: no more may become NIL; they are less like names than others
 _LENIENT = 0.5  # of the best threshold of NIL: texts to come are less like the knowledge base's own, and less sure
 _KNOWN_TO_HELP = ("names", "evidence")
 _CHANCE = 2.0  # standard errors
@@ -360,7 +362,9 @@ class Stages:
             return StageFigures("NIL", kept=False, note=f"left out: {problem}")
         kept = (found.after.accuracy, -found.after.ece) > (found.before.accuracy, -found.before.ece)
         if kept:
-            nil = {**config.nil, "threshold": round(_LENIENT * config.nil["threshold"], 4)}
+            with self._linker(config) as linker:
+                lost = surest_lost(linker, self._parts.held_back, _LOST, self._progress)
+            nil = {**config.nil, "threshold": round(min(_LENIENT * config.nil["threshold"], lost), 4)}
             self.state.config = msgspec.structs.replace(config, nil=nil)
         told = (
             f"right decisions {found.before.accuracy:.3f} to {found.after.accuracy:.3f}, calibration error "

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Progress = Callable[[str, float, float], None]
 _BATCH = 64
 _UNUSUAL = 8.0  # what a link with an unusual meaning counts: with 1, a name would hardly ever mean anything else
-_PULL = 20.0  # over the number of mentions: texts to come are not quite like those of the knowledge base
+_PULL = 2.0  # over the number of mentions: evidence of a new model starts from nothing, and is to be found by the fit
 # Fitted on the development mentions of Schools Wikipedia with the company that names keep, and rounded, but for two.
 # Company says how often an entity is spoken of, too: popularity has nothing to add there, and is not to subtract.
 # Names cut short have few bearers there, and their shares say nothing; where they have many, they do.
@@ -123,6 +123,21 @@ def _score(table: EvidenceTable, cases: Sequence[Case], weights: Sequence[float]
 
     right = table.ranks(weights) < 1
     return Score(float(right.mean()), float(numpy.average(right, weights=_importance(cases))))
+
+
+def surest_lost(linker: Linker, cases: Sequence[Case], share: float, progress: Progress) -> float:
+    """The score below which that share of the cases would be lost whose entity comes first."""
+    import numpy
+
+    lists = evidence(linker, cases, progress)
+    shortlists = [one.shortlist._replace(candidates=found) for one, found in zip(cases, lists, strict=True)]
+    links = linker.nil.decide(shortlists)
+    right = [
+        link.score
+        for case, found, link in zip(cases, lists, links, strict=True)
+        if found and found[0].entity == case.entity
+    ]
+    return float(numpy.quantile(right, share)) if right else 0.0
 
 
 def counted_for(cases: Sequence[Case]) -> float:

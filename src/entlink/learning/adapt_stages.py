@@ -363,7 +363,7 @@ class Stages:
         kept = (found.after.accuracy, -found.after.ece) > (found.before.accuracy, -found.before.ece)
         if kept:
             with self._linker(config) as linker:
-                lost = surest_lost(linker, self._parts.held_back, _LOST, self._progress)
+                lost = surest_lost(linker, found_again(linker, self._parts.held_back, self._progress), _LOST)
             nil = {**config.nil, "threshold": round(min(_LENIENT * config.nil["threshold"], lost), 4)}
             self.state.config = msgspec.structs.replace(config, nil=nil)
         told = (

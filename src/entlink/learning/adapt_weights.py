@@ -125,18 +125,13 @@ def _score(table: EvidenceTable, cases: Sequence[Case], weights: Sequence[float]
     return Score(float(right.mean()), float(numpy.average(right, weights=_importance(cases))))
 
 
-def surest_lost(linker: Linker, cases: Sequence[Case], share: float, progress: Progress) -> float:
-    """The score below which that share of the cases would be lost whose entity comes first."""
+def surest_lost(linker: Linker, cases: Sequence[Case], share: float) -> float:
+    """The score below which that share of what a linker found rightly would be lost."""
     import numpy
 
-    lists = evidence(linker, cases, progress)
-    shortlists = [one.shortlist._replace(candidates=found) for one, found in zip(cases, lists, strict=True)]
-    links = linker.nil.decide(shortlists)
-    right = [
-        link.score
-        for case, found, link in zip(cases, lists, links, strict=True)
-        if found and found[0].entity == case.entity
-    ]
+    links = linker.nil.decide([one.shortlist for one in cases])
+    told = zip(cases, links, strict=True)
+    right = [link.score for one, link in told if one.candidates and one.candidates[0].entity == one.entity]
     return float(numpy.quantile(right, share)) if right else 0.0
 
 

@@ -63,3 +63,10 @@ def test_few_that_count_much_tell_less_than_their_number():
     usual, unusual = case(1), case(1)._replace(entity="f")
     assert counted_for([usual] * 100) == 100
     assert counted_for([usual] * 90 + [unusual] * 10) == 170**2 / (90 + 10 * 64)
+
+
+def test_unusual_links_drawn_besides_share_what_those_of_a_sample_count_for():
+    usual, unusual = case(1), case(1, known=("f",))
+    rare = unusual._replace(kind="rare")
+    sample = [usual] * 90 + [unusual] * 10
+    assert counted_for([*sample, *[rare] * 30]) == 170**2 / (90 + 40 * 4)  # 10 x 8 is shared by 40

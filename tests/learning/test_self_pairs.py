@@ -139,9 +139,10 @@ def test_whether_there_is_text(kb, tmp_path):
 
 def test_links_as_examples(tmp_path):
     with KnowledgeBase.open(make_kb(tmp_path, tiny_world.rows(linked=True), "l", descriptions="full")) as kb:
-        found, aside, more = link_mentions(kb, 100, 30, 150, 60, 0, quiet)
+        found, aside, rare, more = link_mentions(kb, 100, 30, 150, 60, 0, quiet)
         assert (len(found), len(aside), len(more)) == (100, 30, 150)
         assert not {one.source for one in (*found, *more)} & {one.source for one in aside}
+        assert not rare  # no name means several here
         for one in (*found, *aside, *more):
             assert one.document.text[one.mention.span.start : one.mention.span.end] == one.mention.text
             assert one.mention.text in kb.get(one.entity).title
@@ -167,9 +168,26 @@ def test_links_of_ambiguous_names_come_first_and_in_balance(tmp_path, monkeypatc
     rows += [linked(f"other{number}", ["Mercury|god"]) for number in range(3)]
     with KnowledgeBase.open(make_kb(tmp_path, rows, "m", descriptions="full")) as kb:
         monkeypatch.setattr("entlink.learning.self_links._ASIDE", 0.0)
-        found, aside, _ = link_mentions(kb, 100, 30, 0, 60, 0, quiet)
+        found, aside, rare, _ = link_mentions(kb, 100, 30, 0, 60, 0, quiet)
     assert Counter(one.entity for one in found) == {"god": 3, "planet": 8}
     assert not aside
+    assert not rare
+
+
+def test_unusual_links_are_measured_on_besides_a_sample(tmp_path, monkeypatch):
+    rows = [linked("planet", []), linked("god", [])]
+    rows += [linked(f"page{number}", ["Mercury|planet", "Mercury|planet"]) for number in range(20)]
+    rows += [linked(f"other{number}", ["Mercury|god"]) for number in range(6)]
+    with KnowledgeBase.open(make_kb(tmp_path, rows, "m", descriptions="full")) as kb:
+        monkeypatch.setattr("entlink.learning.self_links._ASIDE", 0.5)
+        found, sample, rare, _ = link_mentions(kb, 100, 3, 0, 60, 0, quiet)
+        monkeypatch.setattr("entlink.learning.self_links._RARE", 1)
+        fewer = link_mentions(kb, 100, 3, 0, 60, 0, quiet).rare
+    assert len(sample) == 3
+    assert {one.entity for one in rare} == {"god"}
+    gods = sum(one.entity == "god" for one in (*found, *sample, *rare))
+    assert gods == 6  # none is lost, and none is in two parts
+    assert len(fewer) == 1
 
 
 def test_a_link_does_not_count_itself(tmp_path):

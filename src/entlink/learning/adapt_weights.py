@@ -11,6 +11,7 @@ from entlink.config import LinkerConfig
 from entlink.documents import Candidate
 from entlink.errors import ConfigError
 from entlink.interfaces import Rescorer
+from entlink.learning.self_cases import RARE
 from entlink.ranking.combination import CombinationRanker
 from entlink.tuning.tables import EvidenceTable, evidence_table
 from entlink.tuning.weights import fit_weights
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, float, float], None]
 _BATCH = 64
-_UNUSUAL = 8.0  # what a link with an unusual meaning counts: with 1, a name would hardly ever mean anything else
+# What a link with an unusual meaning counts: with 1, a name would hardly ever mean anything else. Where more of them
+# were drawn than come by themselves, they share what those alone would count for.
+_UNUSUAL = 8.0
 _PULL = 2.0  # over the number of mentions: evidence of a new model starts from nothing, and is to be found by the fit
 # Fitted on the development mentions of Schools Wikipedia with the company that names keep, and rounded, but for two.
 # Company says how often an entity is spoken of, too: popularity has nothing to add there, and is not to subtract.
@@ -122,7 +125,8 @@ def _score(table: EvidenceTable, cases: Sequence[Case], weights: Sequence[float]
     import numpy
 
     right = table.ranks(weights) < 1
-    return Score(float(right.mean()), float(numpy.average(right, weights=_importance(cases))))
+    as_they_come = numpy.array([one.kind != RARE for one in cases])
+    return Score(float(right[as_they_come].mean()), float(numpy.average(right, weights=_importance(cases))))
 
 
 def surest_lost(linker: Linker, cases: Sequence[Case], share: float) -> float:
@@ -130,8 +134,8 @@ def surest_lost(linker: Linker, cases: Sequence[Case], share: float) -> float:
     import numpy
 
     links = linker.nil.decide([one.shortlist for one in cases])
-    told = zip(cases, links, strict=True)
-    right = [link.score for one, link in told if one.candidates and one.candidates[0].entity == one.entity]
+    told = [(one, link) for one, link in zip(cases, links, strict=True) if one.kind != RARE and one.candidates]
+    right = [link.score for one, link in told if one.candidates[0].entity == one.entity]
     return float(numpy.quantile(right, share)) if right else 0.0
 
 
@@ -142,7 +146,10 @@ def counted_for(cases: Sequence[Case]) -> float:
 
 
 def _importance(cases: Sequence[Case]) -> list[float]:
-    return [_UNUSUAL if one.is_unusual else 1.0 for one in cases]
+    drawn = sum(one.kind == RARE for one in cases)
+    unusual = sum(one.is_unusual for one in cases if one.kind != RARE)
+    counted = _UNUSUAL * max(unusual, 1) / max(unusual + drawn, 1)
+    return [counted if one.kind == RARE or one.is_unusual else 1.0 for one in cases]
 
 
 def _table(linker: Linker, cases: Sequence[Case], progress: Progress) -> EvidenceTable:

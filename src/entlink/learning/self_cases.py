@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from entlink.tuning.self_mentions import SelfMention
 
 SAMPLE = "sample"  # the kind of cases to measure on, where some are drawn for that
+RARE = "rare"  # those that are drawn besides, for what they mean: samples have few of them
 LINK = "link"
-LINKED = (LINK, SAMPLE)  # the kinds of cases that are hyperlinks
+LINKED = (LINK, SAMPLE, RARE)  # the kinds of cases that are hyperlinks
 PLAIN = "plain"  # the kind of cases to train on only, without candidates: many, since they cost nothing to find
 _HELD_BACK = 0.1  # of the pages, and as many to tune
 _FIRST_NEGATIVES, _NEGATIVES_AMONG = 2, 10
@@ -123,7 +124,7 @@ def parted(cases: Sequence[Case], most: int, seed: int) -> Parts:
     train on. Plain ones are to train on, or are left out.
     """
     random = Random(seed)
-    drawn = [one for one in cases if one.kind == SAMPLE]
+    drawn = [one for one in cases if one.kind in (SAMPLE, RARE)]
     sources = sorted({one.source for one in drawn or cases if one.kind != PLAIN})
     random.shuffle(sources)
     share = max(1, round(len(sources) * (0.5 if drawn else _HELD_BACK)))

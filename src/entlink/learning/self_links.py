@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from entlink.documents import Candidate, Document, Entity, Mention, Span
 from entlink.kb.folding import key_of
-from entlink.learning.self_cases import LINK, SAMPLE, Case, plain_case
+from entlink.learning.self_cases import LINK, RARE, SAMPLE, Case, plain_case
 from entlink.ranking.spelling import bare_key
 from entlink.tuning.self_linking import ranked
 from entlink.tuning.self_mentions import Kind, SelfMention, sampled
@@ -31,6 +31,7 @@ _SHORTEST_PARAGRAPH = 40
 _KEPT = 20
 _FEWEST = 400  # however long they take
 _ASIDE = 0.2  # of the pages: what is measured on is as links are, not in balance
+_RARE = 1_000  # links of those pages with an unusual meaning, besides
 
 
 class Place(NamedTuple):
@@ -40,6 +41,19 @@ class Place(NamedTuple):
     span: Span
     surface: str
     target: str
+
+
+class LinkMentions(NamedTuple):
+    """Links to learn from, above all those whose name may mean several; of other pages, those to measure on.
+
+    The latter are a sample as they come, and rare ones besides: their name mostly means something else. `plain` are
+    of the same pages as the first, as they come, with less of their text.
+    """
+
+    chosen: list[SelfMention]
+    sample: list[SelfMention]
+    rare: list[SelfMention]
+    plain: list[SelfMention]
 
 
 def link_pairs(
@@ -55,33 +69,30 @@ def link_pairs(
 ) -> list[Case]:
     """Links as examples, at most so many, with the linker's candidates for them; after `seconds`, fewer.
 
-    Those of some pages are drawn as they come, `measured` at most, to measure on; of the others, `plain` at most are
-    given without candidates, too.
+    Those of some pages are drawn as they come, `measured` at most, to measure on, and more of those with an unusual
+    meaning; of the others, `plain` at most are given without candidates, too.
     """
     began = monotonic()
-    mentions, aside, rest = link_mentions(linker.kb, wanted, measured, plain, entities, seed, progress)
+    found = link_mentions(linker.kb, wanted, measured, plain, entities, seed, progress)
 
     def told(stage: str, done: float, total: float) -> None:
         progress("finding candidates", done, total)
 
     cases = []
-    for kind, asked in ((SAMPLE, aside), (LINK, mentions)):
+    for kind, asked in ((SAMPLE, found.sample), (RARE, found.rare), (LINK, found.chosen)):
         for number, (one, shortlist) in enumerate(zip(asked, ranked(linker, asked, told), strict=True)):
             entity, source = one.entity or "", one.source or ""
             candidates = as_if_unlinked(linker.kb, one, shortlist.candidates[:_KEPT])
             cases.append(Case(kind, source, one.document, one.mention, entity, candidates))
             if seconds is not None and monotonic() - began > seconds and number >= _FEWEST:
                 break
-    return cases + [plain_case(one) for one in rest]
+    return cases + [plain_case(one) for one in found.plain]
 
 
 def link_mentions(
     kb: KnowledgeBase, wanted: int, measured: int, plain: int, entities: int, seed: int, progress: Progress
-) -> tuple[list[SelfMention], list[SelfMention], list[SelfMention]]:
-    """Links to learn from, above all those whose name may mean several; links of other pages as they come; and more.
-
-    The last are of the same pages as the first, as they come, with less of their text.
-    """
+) -> LinkMentions:
+    """Links of some pages to learn from, and of others to measure on."""
     random = Random(seed)
     places = _places(kb, entities, random, progress)
     pages = list(dict.fromkeys(one.source for one in places))
@@ -91,7 +102,28 @@ def link_mentions(
     chosen = _chosen(kb, places, wanted, random)
     sample = random.sample(others, min(measured, len(others)))
     rest = random.sample(places, min(plain, len(places)))
-    return _mentions(kb, chosen, random), _mentions(kb, sample, random), _mentions(kb, rest, random, _NEAR)
+    drawn = set(sample)
+    rare = _rare([*places, *others], [one for one in others if one not in drawn], random)
+    return LinkMentions(
+        _mentions(kb, chosen, random),
+        _mentions(kb, sample, random),
+        _mentions(kb, rare, random),
+        _mentions(kb, rest, random, _NEAR),
+    )
+
+
+def _rare(places: Sequence[Place], among: Sequence[Place], random: Random) -> list[Place]:
+    """Those whose name mostly leads elsewhere in all the places."""
+    means = _meanings(places)
+    found = [one for one in among if means[one.surface].most_common(1)[0][0] != one.target]
+    return random.sample(found, min(_RARE, len(found)))
+
+
+def _meanings(places: Iterable[Place]) -> Mapping[str, Counter[str]]:
+    means: dict[str, Counter[str]] = defaultdict(Counter)
+    for one in places:
+        means[one.surface][one.target] += 1
+    return means
 
 
 def _mentions(kb: KnowledgeBase, places: Sequence[Place], random: Random, around: int = _AROUND) -> list[SelfMention]:
@@ -127,9 +159,7 @@ def _places(kb: KnowledgeBase, entities: int, random: Random, progress: Progress
 
 def _chosen(kb: KnowledgeBase, places: Sequence[Place], wanted: int, random: Random) -> list[Place]:
     """Names of several entities first, then other names that are no titles, then titles."""
-    means: dict[str, Counter[str]] = defaultdict(Counter)
-    for one in places:
-        means[one.surface][one.target] += 1
+    means = _meanings(places)
     shuffled = random.sample(places, len(places))
     ambiguous = _balanced([one for one in shuffled if len(means[one.surface]) > 1], means)
     plain = [one for one in shuffled if len(means[one.surface]) == 1]

@@ -41,3 +41,5 @@ WEIGHTS_WITHOUT_LINKS: dict[str, dict[str, float]] = {
     },
     CROSS_ENCODER: {"cross": 0.15},
 }
+# Links teach the weights of all evidence but this: each is an example by itself, without the others of its text.
+WEIGHTS_WITH_LINKS = {"coherence": 4.4}

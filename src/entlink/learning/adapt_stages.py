@@ -24,6 +24,7 @@ from entlink.learning.adapt_settings import (
     OWN_SETTINGS,
     SETTINGS,
     SHARES,
+    WEIGHTS_WITH_LINKS,
     WEIGHTS_WITHOUT_LINKS,
 )
 from entlink.learning.adapt_state import AdaptFolder, AdaptOptions, AdaptState
@@ -220,7 +221,8 @@ class Stages:
 
     def _evidence(self) -> StageFigures:
         """The company that names keep, and weights that go with it; where there are links, fitted to them."""
-        found = self._weighed("evidence", with_weights(self.state.config, START_WEIGHTS), {})
+        weights = {**START_WEIGHTS, **(WEIGHTS_WITH_LINKS if self._has_links else {})}
+        found = self._weighed("evidence", with_weights(self.state.config, weights), {})
         if not self._has_links:
             return found
         config = self.state.config

@@ -48,6 +48,9 @@ CATALOGUE: dict[str, Entry] = {
     "datasets check": Entry("datasets_look", "tell which dataset files are, and whether every record can be read"),
     "study candidates": Entry("study", "measure candidate retrieval: recall, ranks and time of each retriever"),
     "study unfamiliar-kb": Entry("study", "measure linking against a knowledge base that nothing was learnt from"),
+    "study conversation": Entry(
+        "study_conversation", "measure linking in conversations, beside other systems and published scores"
+    ),
     "models pull": Entry("models", "get a model that turns texts into vectors"),
     "models train": Entry("models", "train word vectors on the texts of a knowledge base"),
     "models list": Entry("models", "list the models that are here"),

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import shlex
 from argparse import ArgumentTypeError
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from entlink_cli import options, values
-from entlink_cli.output import columns, number_of, say, write_bytes
+from entlink_cli.output import number_of
 from entlink_cli.parsing import Command
 from entlink_cli.progress import progress
+from entlink_cli.study_output import check_targets, facts_told, noted, output_options, shown, tell, write_text
 
 if TYPE_CHECKING:
-    from entlink.documents import Record
-    from entlink.evaluation.report.table import Table
     from entlink.studies.candidate_results import CandidateStudy
-    from entlink.studies.data import Facts
     from entlink.studies.systems import System
     from entlink.studies.unfamiliar_results import UnfamiliarStudy
     from entlink_cli.parsing import Namespace, Parser
@@ -38,12 +36,6 @@ def _data(parser: Parser) -> None:
         "data", metavar="DATA", nargs="+", help="documents with gold, of any format that entlink reads"
     )
     parser.add_argument("--format", metavar="F", help="format of the data (default: told from its content)")
-
-
-def _output(parser: Parser) -> None:
-    parser.add_argument("--csv", metavar="FILE", help="write every figure to this file, a figure a line")
-    options.as_json(parser, "print all that was measured as JSON")
-    options.quiet(parser)
 
 
 def _configure_candidates(parser: Parser) -> None:
@@ -79,7 +71,7 @@ def _configure_candidates(parser: Parser) -> None:
     parser.add_argument(
         "--published", action="store_true", help="show the published figures for WikiDiverse, which is other data"
     )
-    _output(parser)
+    output_options(parser)
 
 
 def _candidates(arguments: Namespace) -> None:
@@ -88,7 +80,7 @@ def _candidates(arguments: Namespace) -> None:
     from entlink.studies.candidates import study_candidates
     from entlink.studies.writing import csv_text
 
-    _check_targets(arguments.csv)
+    check_targets(arguments.csv)
     wanted = CandidateOptions(
         ks=arguments.k,
         retrievers=tuple(arguments.retriever),
@@ -104,12 +96,12 @@ def _candidates(arguments: Namespace) -> None:
             arguments.kb, arguments.data, arguments.config, wanted, command=command, progress=report
         )
     if arguments.csv:
-        _write(arguments.csv, csv_text(candidate_lines(study)))
-    _tell(arguments, study, [*_candidate_head(study), *_shown(candidate_tables(study)), *_noted(study.notes)])
+        write_text(arguments.csv, csv_text(candidate_lines(study)))
+    tell(arguments, study, [*_candidate_head(study), *shown(candidate_tables(study)), *noted(study.notes)])
 
 
 def _candidate_head(study: CandidateStudy) -> Iterator[str]:
-    yield from _facts(study.facts)
+    yield from facts_told(study.facts)
     left = ", ".join(f"{reason} {count:,}" for reason, count in study.left_out.items())
     yield (
         f"{number_of(study.mentions, 'gold mention')} in {number_of(study.documents, 'document')}"
@@ -164,7 +156,7 @@ def _configure_unfamiliar(parser: Parser) -> None:
     parser.add_argument("--limit", metavar="N", type=values.whole, help="take the first N documents of each domain")
     parser.add_argument("--deep", action="store_true", help="lists of 64 candidates, whatever the configurations say")
     parser.add_argument("--latex", metavar="FILE", help="write the tables to this file")
-    _output(parser)
+    output_options(parser)
 
 
 def _unfamiliar(arguments: Namespace) -> None:
@@ -172,7 +164,7 @@ def _unfamiliar(arguments: Namespace) -> None:
     from entlink.studies.unfamiliar_tables import unfamiliar_lines, unfamiliar_tables
     from entlink.studies.writing import csv_text, latex_text
 
-    _check_targets(arguments.csv, arguments.latex)
+    check_targets(arguments.csv, arguments.latex)
     wanted = UnfamiliarOptions(
         by=arguments.domain_by,
         domains=tuple(arguments.domain),
@@ -188,10 +180,10 @@ def _unfamiliar(arguments: Namespace) -> None:
         )
     tables, head = unfamiliar_tables(study), list(_unfamiliar_head(study))
     if arguments.csv:
-        _write(arguments.csv, csv_text(unfamiliar_lines(study)))
+        write_text(arguments.csv, csv_text(unfamiliar_lines(study)))
     if arguments.latex:
-        _write(arguments.latex, latex_text(tables, [*head, *study.notes]))
-    _tell(arguments, study, [*head, *_shown(tables), *_noted(study.notes)])
+        write_text(arguments.latex, latex_text(tables, [*head, *study.notes]))
+    tell(arguments, study, [*head, *shown(tables), *noted(study.notes)])
 
 
 def _systems(arguments: Namespace) -> list[System]:
@@ -210,7 +202,7 @@ def _systems(arguments: Namespace) -> list[System]:
 
 
 def _unfamiliar_head(study: UnfamiliarStudy) -> Iterator[str]:
-    yield from _facts(study.facts)
+    yield from facts_told(study.facts)
     documents = sum(one.documents for one in study.domains)
     left = ", ".join(f"{reason} {count:,}" for reason, count in study.left_out.items())
     yield (
@@ -220,60 +212,6 @@ def _unfamiliar_head(study: UnfamiliarStudy) -> Iterator[str]:
     )
     yield f"detector: {study.detector}; convention: {study.convention}; gold outside of its domain is NIL"
     yield f"  {study.description}"
-
-
-def _facts(facts: Facts) -> Iterator[str]:
-    files = ", ".join(f"{one.name} ({one.format})" for one in facts.files)
-    entities = number_of(facts.entities, "entity", "entities")
-    yield f"{facts.kb}: {entities}, built {facts.built}; entlink {facts.entlink}"
-    yield f"data: {files}"
-    for name, identity in facts.encoders.items():
-        yield f"encoder of {name}: {identity}"
-
-
-def _shown(tables: Iterable[Table]) -> Iterator[str]:
-    from entlink.evaluation.report.table import words
-
-    for table in tables:
-        rows: list[tuple[str, ...]] = [table.columns]
-        for group in table.groups:
-            if group.title:
-                rows.append((f"[{len(rows)}]",))  # its place: a title must not widen the first column
-            rows += [tuple(words(cell)[0] for cell in row) for row in group.rows]
-        titles = iter([group.title for group in table.groups if group.title])
-        yield from ("", table.title)
-        for number, line in enumerate(columns(rows, "  ")):
-            yield f"  {next(titles)}:" if line == f"  [{number}]" else line
-
-
-def _noted(notes: Iterable[str]) -> list[str]:
-    lines = [f"note: {one}" for one in notes]
-    return ["", *lines] if lines else []
-
-
-def _check_targets(*names: str | None) -> None:
-    """Where a file cannot be written is told before hours of work."""
-    from entlink_cli.sink import file_to_write
-
-    for name in names:
-        if name:
-            file_to_write(name)
-
-
-def _write(name: str, text: str) -> None:
-    from entlink_cli.sink import sink
-
-    with sink(name) as write:
-        write(text.encode())
-
-
-def _tell(arguments: Namespace, study: Record, lines: list[str]) -> None:
-    if arguments.json:
-        import msgspec
-
-        write_bytes(msgspec.json.format(msgspec.json.encode(study)) + b"\n")
-    elif not arguments.quiet:
-        say(*lines)
 
 
 COMMANDS = {

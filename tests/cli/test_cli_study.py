@@ -1,9 +1,10 @@
-"""`entlink study candidates` and `entlink study unfamiliar-kb` as a user meets them."""
+"""`entlink study candidates`, `unfamiliar-kb` and `conversation` as a user meets them."""
 
 from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -101,6 +102,83 @@ def test_a_linker_beside_is_studied_by_its_own_name(run, tmp_path):
     (tmp_path / "sea.linker" / "linker.toml").write_text("", encoding="utf8")
     found = run("study", "unfamiliar-kb", kb, GOLD, "--json", "--quiet").json
     assert [one["name"] for one in found["systems"]] == ["edit distance", "bi-encoder", "sea.linker"]
+
+
+@pytest.fixture
+def talk(tmp_path, write_lines):
+    """Two turns about sailing, one gold mention each, of which the second is not in the knowledge base."""
+    turns = [{"text": "Mind the Boom.", "speaker": "ana"}, {"text": "And the keelson.", "speaker": "ben"}]
+    gold = [
+        {"turn": 0, "start": 9, "end": 13, "entity": "Boom"},
+        {"turn": 1, "start": 8, "end": 15, "entity": "Keelson"},
+    ]
+    return write_lines(tmp_path / "talk.jsonl", [{"id": "talk", "turns": turns, "gold": gold}])
+
+
+def test_conversations_with_a_run_beside(run, worlds, talk, tmp_path):
+    rows = [["talk", 0, "Boom", "boom"], ["talk", 1, "keelson", "Keelson"]]
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps(rows), encoding="utf8")
+    files = ("--csv", tmp_path / "t.csv", "--latex", tmp_path / "t.tex")
+    words = ("--system", "names=lexical", "--run", f"other={other}", "--rounds", "20", *files)
+    ran = run("study", "conversation", worlds, f"conel2-val={talk}", *words)
+    assert (ran.code, ran.err) == (0, "")
+    for told in (
+        "turns that were annotated, each with the turns before it as context; without personal mentions",
+        "strict: a mention counts where both its offsets",
+        "string: sets of (document, turn, mention as written, entity)",
+        "published, with all of Wikipedia as the knowledge base:",
+        "strict spans, covered gold:",
+        "where the gold of EL was lost",
+    ):
+        assert told in ran.out
+    assert re.search(r"^  CREL +0.742 +0.651$", ran.out, flags=re.MULTILINE)
+    found = figures(tmp_path / "t.csv")
+    assert float(found["string, all gold", "other", "conel2-val", "md f1"]["value"]) == 1
+    # As written, boom is not Boom: gold and run of one set are to be written alike. A note tells.
+    assert "answers that differ from gold only in underscores, case" in ran.out
+    assert float(found["string, all gold", "other", "conel2-val", "el recall"]["value"]) == 1 / 2
+    assert float(found["strict, all gold", "names", "conel2-val", "md recall"]["value"]) == 1 / 2
+    assert found["table 4", "ELQ fine-tuned", "conel2-val", "el f1"]["source"] == "published"
+    assert (tmp_path / "t.tex").read_text(encoding="utf8").count(r"\begin{table}") == 5
+
+
+def test_conversations_as_json(run, worlds, talk):
+    words = ("--system", "names=lexical", "--turns", "ana", "--rounds", "0", "--json", "--quiet")
+    found = run("study", "conversation", worlds, talk, *words).json
+    assert found["options"]["turns"] == ["ana"]
+    assert [(one["name"], one["turns"], one["gold"]) for one in found["sets"]] == [("talk", 1, 1)]
+    assert [(one["matching"], one["gold"]) for one in found["results"][0]["scores"]] == [
+        ("strict", "all"),
+        ("strict", "covered"),
+        ("string", "all"),
+        ("string", "covered"),
+    ]
+    assert found["command"].startswith("entlink study conversation")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (["--system", "lexical"], 2, "not of the form NAME=VALUE"),
+        (["--system", "a=lexcal"], 3, "did you mean 'lexical'"),
+        (["--system", "a=lexical", "--system", "a=zero-shot"], 3, "two systems are called 'a'"),
+        (["--run", "a=nowhere.json"], 3, "nowhere.json"),
+        (["--turns", "eve"], 3, "in it speak 'ana', 'ben'"),
+        (["--csv", "no/such/folder.csv"], 3, "there is no folder"),
+        (["--level", "1"], 2, "between 0 and 1"),
+    ],
+)
+def test_wrong_usage_of_conversation_is_told(run, worlds, talk, words, code, told):
+    ran = run("study", "conversation", worlds, talk, *words)
+    assert (ran.code, ran.out) == (code, "")
+    assert told in ran.err
+
+
+def test_conversations_against_no_knowledge_base(run, tmp_path, talk):
+    ran = run("study", "conversation", tmp_path / "nowhere.kb", talk)
+    assert (ran.code, ran.out) == (4, "")
+    assert "nowhere.kb" in ran.err
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,8 @@ from typing import get_args
 import pytest
 
 from entlink.studies.candidate_results import How
+from entlink.studies.conversation_sets import published_names
+from entlink.studies.conversation_tables import WAYS as CONVENTIONS
 from entlink.studies.domains import WAYS
 from entlink_cli import load_command, main
 from entlink_cli.parsing import command_parser
@@ -27,8 +29,9 @@ def here(tmp_path, monkeypatch):
 
 
 def block(language: str) -> str:
-    (found,) = re.findall(rf"^```{language}\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
-    return found
+    found = re.findall(rf"^```{language}\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
+    assert found
+    return "".join(found)
 
 
 def test_the_commands_and_the_python_run(here, capsys):
@@ -44,6 +47,10 @@ def test_the_commands_and_the_python_run(here, capsys):
 
 
 def test_the_tables_name_what_there_is():
+    for convention in CONVENTIONS.values():
+        assert f"| {convention} |" in PAGE
+    for name in published_names():
+        assert f"`{name}`" in PAGE
     for way in WAYS:
         assert f"| `{way}` |" in PAGE
     for how in get_args(How):
@@ -53,7 +60,7 @@ def test_the_tables_name_what_there_is():
 def test_every_option_of_the_page_is_one():
     known = {
         option
-        for name in ("study candidates", "study unfamiliar-kb", "kb index")
+        for name in ("study candidates", "study unfamiliar-kb", "study conversation", "kb index")
         for action in command_parser(name, load_command(name))._actions
         for option in action.option_strings
     }

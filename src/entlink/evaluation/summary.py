@@ -243,14 +243,14 @@ class Summariser:
         if loose := self._scorer.blamer.loosely_right:
             return [
                 f"answers that differ from gold only in underscores, case or the address before a title: {loose}"
-                "; they count as wrong. With --kb both are looked up in a knowledge base first"
+                "; they count as wrong. `entlink evaluate --kb` looks both up in a knowledge base first"
             ]
         md, el = self._tally.columns["md_linked"].total(), self._tally.columns["el"].total()
         if md.correct < 10 or el.correct or self._scorer.coverage is not None:
             return []
         return [
             f"{md.correct} mentions agree, but not one entity: gold and predictions may use different identifiers. "
-            "With --kb both are looked up in a knowledge base first"
+            "`entlink evaluate --kb` looks both up in a knowledge base first"
         ]
 
 

@@ -44,7 +44,7 @@ def _given(study: UnfamiliarStudy) -> Table:
             data,
             None,
             None,
-            *(_value(figures, system, dataset=data, average=each) for each in ("micro", "macro")),
+            *(published_value(figures, system, dataset=data, average=each) for each in ("micro", "macro")),
         )
         for system, data in dict.fromkeys((one.system, one.where["dataset"]) for one in figures)
     ]
@@ -77,7 +77,7 @@ def _end_to_end(study: UnfamiliarStudy) -> Table:
         (
             *key,
             *(
-                _value(figures, key[0], dataset=key[1], average=key[2], task=task, metric=measure)
+                published_value(figures, key[0], dataset=key[1], average=key[2], task=task, metric=measure)
                 for task in TASKS
                 for measure in MEASURES
             ),
@@ -110,7 +110,7 @@ def _blink(study: UnfamiliarStudy) -> Table:
     ]
     figures = [one for one in study.published if one.table == "5"]
     beside: list[Row] = [
-        (data, *(_value(figures, "BLINK", dataset=data, metric=each) for each in _BLINK_PUBLISHED), None)
+        (data, *(published_value(figures, "BLINK", dataset=data, metric=each) for each in _BLINK_PUBLISHED), None)
         for data in dict.fromkeys(one.where["dataset"] for one in figures)
     ]
     title = "Retrieval, and the ranker after it, in BLINK's columns (table 5 of the paper)"
@@ -138,7 +138,8 @@ def _outside(study: UnfamiliarStudy) -> Table:
     return table_of("outside", title, columns, Group("", rows))
 
 
-def _value(figures: Sequence[PublishedFigure], system: str, **where: str) -> float | None:
+def published_value(figures: Sequence[PublishedFigure], system: str, **where: str) -> float | None:
+    """The published figure of a system there, if there is one."""
     found = (one.value for one in figures if one.system == system and where.items() <= one.where.items())
     return next(found, None)
 

@@ -168,6 +168,7 @@ class Reason(StrEnum):
     LOST = "lost to an overlapping name"
     NOT_LOOKED_FOR = "not looked for here: its ends are not word ends, or only given spans may be written so"
     NOT_GIVEN = "not among the mentions that the document gives"
+    UNLIKELY = "below the threshold of what the detector learnt"
 
 
 class Verdict(NamedTuple):

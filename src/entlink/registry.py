@@ -18,6 +18,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
     "detector": {
         "dictionary": "entlink.mentions.dictionary:DictionaryDetector",
         "given": "entlink.mentions.given:GivenMentions",
+        "learned": "entlink.mentions.learned:make_learned",
         "spacy": "entlink.mentions.spacy_tagger:SpacyTagger",
         "token-classifier": "entlink.mentions.token_classifier:TokenClassifierDetector",
     },

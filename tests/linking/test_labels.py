@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entlink.mentions.labels import Scheme, Tagged, windows
+from entlink.encoders.windows import windows
+from entlink.mentions.labels import Scheme, Tagged
 
 TEXT = "Ada Lovelace met Charles in New York"
 WORDS = [(0, 3), (4, 12), (13, 16), (17, 24), (25, 27), (28, 31), (32, 36)]

@@ -23,6 +23,13 @@ class Tokens(NamedTuple):
     last: int
 
 
+class Placed(NamedTuple):
+    """The tokens of a whole text, without the model's own signs, and from where to where each stands in it."""
+
+    ids: list[int]
+    offsets: list[tuple[int, int]]
+
+
 class Reader:
     """A tokenizer with the window of its model."""
 
@@ -45,6 +52,22 @@ class Reader:
         cuts = [self._surroundings(text, span) for text, span in texts]
         found = self._tokenizer.encode_batch([plain(text) for text, _ in cuts], add_special_tokens=False)
         return [self._centred(one, span) for one, (_, span) in zip(found, cuts, strict=True)]
+
+    @property
+    def room(self) -> int:
+        """How many tokens of a text the model reads at once."""
+        return self._room
+
+    def read_whole(self, texts: Sequence[str]) -> list[Placed]:
+        """All tokens of each text, however many there are."""
+        found = self._tokenizer.encode_batch([plain(text) for text in texts], add_special_tokens=False)
+        return [Placed(list(one.ids), list(one.offsets)) for one in found]
+
+    def marked(self, ids: list[int]) -> Tokens:
+        """Some tokens, at least one, as the model reads them."""
+        found = self._marked(ids)
+        assert found is not None
+        return found
 
     def _marked(self, ids: list[int], first: int = 0, last: int | None = None) -> Tokens | None:
         """With the signs of the model; the places `first` to `last` move along."""

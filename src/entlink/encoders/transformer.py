@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 import numpy
 
 from entlink.documents import Span
 from entlink.encoders.batching import batches
 from entlink.encoders.tokens import Reader, Tokens
+from entlink.encoders.windows import windows
 from entlink.errors import InputError
 
 if TYPE_CHECKING:
-    from entlink.encoders.backends import Backend, Hidden
+    from entlink.encoders.backends import Backend, Hidden, Ids
     from entlink.interfaces import Vectors
 
 Pooling = Literal["mean", "cls", "span"]
 POOLINGS: tuple[Pooling, ...] = ("mean", "cls", "span")
 _CHUNK = 4096  # texts that are tokenised and sorted by length at a time
 _Item = TypeVar("_Item")
+
+
+class TokenVectors(NamedTuple):
+    """The tokens of a text: where each stands in it, and a row for each."""
+
+    offsets: list[tuple[int, int]]
+    vectors: Vectors
 
 
 class TransformerEncoder:
@@ -62,6 +70,25 @@ class TransformerEncoder:
             self._fill(found[start : start + len(part)], self._reader.read_around(part), told, self.span_pooling)
         return found if len(distinct) == len(texts) else _spread(found, distinct, texts)
 
+    def encode_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """What each token of each text means where it stands; a text longer than the window is read in several.
+
+        Unlike the others, these rows are as the model gives them, not of unit length.
+        """
+        placed = self._reader.read_whole(texts)
+        found = [numpy.zeros((len(one.ids), self.dimension), numpy.float32) for one in placed]
+        room = self._reader.room
+        parts = [
+            (number, part) for number, one in enumerate(placed) for part in windows(len(one.ids), room, room // 8)
+        ]
+        tokens = [self._reader.marked(placed[number].ids[part.first : part.last]) for number, part in parts]
+        for batch in batches([len(one.ids) for one in tokens]):
+            hidden = self._backend.run(*_padded([tokens[at] for at in batch]))
+            for row, at in enumerate(batch):
+                (number, part), first = parts[at], tokens[at].first - parts[at][1].first
+                found[number][part.from_ : part.to] = hidden[row, first + part.from_ : first + part.to]
+        return [TokenVectors(one.offsets, vectors) for one, vectors in zip(placed, found, strict=True)]
+
     def _fill(self, rows: Vectors, read: list[Tokens | None], told: Sequence[str], pooling: Pooling) -> None:
         """Encode what has tokens; the other rows stay zero."""
         places = [place for place, tokens in enumerate(read) if tokens is not None]
@@ -84,13 +111,18 @@ class TransformerEncoder:
 
 def encoded(backend: Backend, batch: list[Tokens], pooling: Pooling) -> Vectors:
     """A row for each of some tokens that are run together, as the model gives it."""
+    return _pooled(backend.run(*_padded(batch)), batch, pooling)
+
+
+def _padded(batch: list[Tokens]) -> tuple[Ids, Ids]:
+    """The ids and the mask of tokens that are run together."""
     longest = max(len(tokens.ids) for tokens in batch)
     ids = numpy.zeros((len(batch), longest), numpy.int64)
     mask = numpy.zeros((len(batch), longest), numpy.int64)
     for row, tokens in enumerate(batch):
         ids[row, : len(tokens.ids)] = tokens.ids
         mask[row, : len(tokens.ids)] = 1
-    return _pooled(backend.run(ids, mask), batch, pooling)
+    return ids, mask
 
 
 def _pooled(hidden: Hidden, batch: list[Tokens], pooling: Pooling) -> Vectors:

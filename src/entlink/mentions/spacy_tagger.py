@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from entlink.documents import Document, Mention
+from entlink.encoders.windows import windows
 from entlink.errors import ConfigError, InputError, MissingExtraError, MissingModelError
-from entlink.mentions.labels import trimmed, windows
+from entlink.mentions.labels import trimmed
 
 _ROOM, _OVERLAP = 20_000, 400  # characters that the pipeline reads at once, and that two readings share
 _SPACE = re.compile(r"\s")
@@ -72,7 +73,7 @@ class SpacyTagger:
 
 def _pieces(number: int, text: str) -> Iterator[_Piece]:
     """A text in one piece, or a long one in several that end between words."""
-    for first, last, from_, to in windows(len(text), _ROOM, _OVERLAP) if text else ():
+    for first, last, from_, to in windows(len(text), _ROOM, _OVERLAP):
         if first and (space := _SPACE.search(text, first, from_)):
             first = space.end()
         while to < last < len(text) and not text[last].isspace():

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from entlink.documents import Document, Mention
+from entlink.encoders.windows import windows
 from entlink.errors import ConfigError, InputError, MissingModelError
-from entlink.mentions.labels import OUTSIDE, Scheme, Tagged, windows
+from entlink.mentions.labels import OUTSIDE, Scheme, Tagged
 
 _CLASSIFIER = "ForTokenClassification"
 _VOCABULARIES = ("tokenizer.json", "vocab.*", "*.model")
@@ -88,7 +89,9 @@ class TokenClassifierDetector:
     def _labelled(self, read: Sequence[_Read]) -> list[list[tuple[int, float]]]:
         """The likeliest label of each token of each text, and how likely it is."""
         room = self._max_length - len(self._before) - len(self._after)
-        parts = [(number, one) for number, text in enumerate(read) for one in _windows(len(text.ids), room)]
+        parts = [
+            (number, one) for number, text in enumerate(read) for one in windows(len(text.ids), room, room // _SHARE)
+        ]
         parts.sort(key=lambda part: part[1].last - part[1].first)  # so that little of a batch is padding
         found: list[list[tuple[int, float]]] = [[(0, 0.0)] * len(text.ids) for text in read]
         for start in range(0, len(parts), _AT_ONCE):
@@ -114,10 +117,6 @@ class TokenClassifierDetector:
             list(zip(own[begin : begin + len(row)], sure[begin : begin + len(row)], strict=True))
             for row, own, sure in zip(rows, labels.tolist(), scores.tolist(), strict=True)
         ]
-
-
-def _windows(size: int, room: int) -> list[Any]:
-    return list(windows(size, room, room // _SHARE)) if size else []
 
 
 def _checked_layout(folder: Path) -> int:

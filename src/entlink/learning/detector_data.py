@@ -1,0 +1,74 @@
+"""Texts with gold as what a detector learns from: spans, and which of them are mentions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from entlink.documents import Document
+from entlink.kb.folding import key_of
+from entlink.mentions.proposals import proposals, words_of
+from entlink.mentions.span_features import Seen
+
+if TYPE_CHECKING:
+    from entlink.kb.knowledge_base import KnowledgeBase
+
+
+class GoldText(NamedTuple):
+    """A text that is read at once, a turn of a conversation or a whole document, and the spans of its gold."""
+
+    document: str
+    text: str
+    gold: frozenset[tuple[int, int]]
+
+
+def gold_texts(documents: Iterable[Document]) -> Iterator[GoldText]:
+    """Whole documents; of conversations, the turns that were annotated. Personal mentions are no names."""
+    for document in documents:
+        gold = [one.span for one in document.gold if not one.meta.get("personal") and not one.optional]
+        if not document.turns:
+            yield GoldText(document.id, document.text, frozenset((span.start, span.end) for span in gold))
+            continue
+        annotated = document.meta.get("annotated_turns")
+        for number, whole in enumerate(document.turn_spans):
+            if annotated is None or number in annotated:
+                own = frozenset(
+                    (span.start - whole.start, span.end - whole.start)
+                    for span in gold
+                    if whole.start <= span.start and span.end <= whole.end
+                )
+                yield GoldText(document.id, document.text[whole.start : whole.end], own)
+
+
+class SeenCounts:
+    """How often each name was a mention in the texts; for a text of a document, what the others tell."""
+
+    def __init__(self, kb: KnowledgeBase, texts: Sequence[GoldText]) -> None:
+        self._by_document: dict[str, tuple[Counter[str], Counter[str]]] = {}
+        self.linked, self.total = Counter[str](), Counter[str]()
+        scanner = kb.scanner()
+        for one in texts:
+            linked, total = self._by_document.setdefault(one.document, (Counter(), Counter()))
+            for span in proposals(one.text, words_of(one.text), scanner.matches(one.text)):
+                total[key_of(one.text[span.start : span.end])] += 1
+            for start, end in one.gold:
+                linked[key_of(one.text[start:end])] += 1
+        wanted = {key for linked, _ in self._by_document.values() for key in linked}
+        for linked, total in self._by_document.values():
+            for key in [key for key in total if key not in wanted]:
+                del total[key]
+            self.linked.update(linked)
+            self.total.update(total)
+
+    @property
+    def all(self) -> Mapping[str, Seen]:
+        """Of the names that were mentions at least once."""
+        return {key: Seen(count, max(count, self.total[key])) for key, count in sorted(self.linked.items())}
+
+    def without(self, document: str, key: str) -> Seen:
+        """What all documents but this tell of a name."""
+        linked, total = self._by_document[document]
+        rest = self.linked[key] - linked[key]
+        # A name that no other text links is not known to be one: in texts to come it would not be here at all.
+        return Seen(rest, max(rest, self.total[key] - total[key])) if rest else Seen(0.0, 0.0)

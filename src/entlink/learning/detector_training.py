@@ -1,0 +1,248 @@
+"""A detector trained on texts with gold: nets by cross-validation, which also tells how well they do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from entlink.errors import InputError
+from entlink.learning.detector_data import GoldText, SeenCounts, gold_texts
+from entlink.learning.span_nets import fit_net
+from entlink.mentions.learned import likeliest
+from entlink.mentions.span_model import CARD, Choice, DetectorCard, Net, SpanModel, write_model
+from entlink.mentions.span_rows import SpanReader, token_encoder
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+
+    from entlink.documents import Document
+    from entlink.kb.knowledge_base import KnowledgeBase
+
+    Floats = NDArray[numpy.float32]
+
+Progress = Callable[[str, float, float], None]
+FOLDS = 4
+FEWEST_MENTIONS = 50
+_AT_ONCE = 16  # texts
+_MOST_ROWS = 150_000  # to train on; of more spans that are no mentions, some are drawn
+_THRESHOLDS = tuple(round(0.02 * step, 2) for step in range(1, 50))
+
+
+class DetectorReport(msgspec.Struct, frozen=True, kw_only=True):
+    """How well a trained detector does on texts that each of its nets was not trained on."""
+
+    folder: str
+    texts: int
+    mentions: int
+    reachable: int
+    threshold: float
+    precision: float
+    recall: float
+    f1: float
+    calibration_error: float
+    choices: tuple[Choice, ...]
+
+
+def check_folder(folder: Path, *, replace: bool) -> None:
+    """Raise if something is there that is not to be replaced, or is no detector."""
+    if not folder.exists():
+        return
+    if not (folder / CARD).is_file():
+        raise InputError(f"{folder}: this is there already and is no trained detector. Give another folder")
+    if not replace:
+        raise InputError(f"{folder}: a detector is there already. Replace it with --replace, or give another folder")
+
+
+class _Table(NamedTuple):
+    """All rows: of which text each is, from where to where it stands there, and whether it is a mention."""
+
+    rows: Floats
+    right: NDArray[numpy.bool_]
+    text: NDArray[numpy.int64]
+    spans: list[tuple[int, int]]
+
+
+def train_detector(
+    kb: KnowledgeBase,
+    documents: Iterable[Document],
+    folder: str | Path,
+    *,
+    encoder: str | None = "minilm",
+    seed: int = 0,
+    progress: Progress,
+    command: str = "",
+    data: Callable[[], Sequence[dict[str, Any]]] = tuple,
+) -> DetectorReport:
+    """Train a detector and write it to a folder; `encoder` None leaves out what words mean where they stand."""
+    from entlink.kb.writing import now
+    from entlink.version import __version__
+
+    texts = [one for one in gold_texts(documents) if one.text.strip()]
+    mentions = sum(len(one.gold) for one in texts)
+    if mentions < FEWEST_MENTIONS:
+        raise InputError(
+            f"the documents have {mentions} gold mentions in {len(texts)} texts, and {FEWEST_MENTIONS} are needed to "
+            "learn which spans are mentions. Give more documents with gold, or use the detector dictionary"
+        )
+    folds = _folds(texts, seed)
+    reads = token_encoder(encoder) if encoder else None
+    seen = SeenCounts(kb, texts)
+    table = _table(SpanReader(kb, reads), texts, seen, progress)
+    nets, logits = _cross_validated(table, folds, seed, progress)
+    slope, shift = _calibrated(logits, table.right)
+    chances = 1.0 / (1.0 + _exp(-(slope * logits + shift)))
+    choices = _choices(table, chances, mentions)
+    best = max(choices, key=lambda one: one.f1)
+    card = DetectorCard(
+        encoder=encoder,
+        identity=reads.identity if reads is not None else "",
+        threshold=best.threshold,
+        choices=choices,
+        slope=slope,
+        shift=shift,
+        seen=dict(seen.all),
+        mentions=mentions,
+        texts=len(texts),
+        entlink=__version__,
+        command=command,
+        made=now(),
+        data=list(data()),
+    )
+    write_model(Path(folder), SpanModel(card, nets))
+    return DetectorReport(
+        folder=str(folder),
+        texts=len(texts),
+        mentions=mentions,
+        reachable=int(table.right.sum()),
+        threshold=best.threshold,
+        precision=best.precision,
+        recall=best.recall,
+        f1=best.f1,
+        calibration_error=_calibration_error(chances, table.right),
+        choices=choices,
+    )
+
+
+def _folds(texts: Sequence[GoldText], seed: int) -> NDArray[numpy.int64]:
+    """A fold for each text; all of a document are in one."""
+    import numpy
+
+    documents = list(dict.fromkeys(one.document for one in texts))
+    if len(documents) < FOLDS:
+        raise InputError(
+            f"the gold is in {len(documents)} documents, and {FOLDS} are needed, so that some can be held out. "
+            "Give more, or cut long ones into several"
+        )
+    order = numpy.random.default_rng(seed).permutation(len(documents))
+    fold = {documents[place]: number % FOLDS for number, place in enumerate(order.tolist())}
+    return numpy.array([fold[one.document] for one in texts])
+
+
+def _table(reader: SpanReader, texts: Sequence[GoldText], seen: SeenCounts, progress: Progress) -> _Table:
+    import numpy
+
+    parts, right, owner, spans = [], [], [], []
+    for start in range(0, len(texts), _AT_ONCE):
+        progress("reading texts", start, len(texts))
+        for number, one in enumerate(texts[start : start + _AT_ONCE], start):
+            # A text at a time, since what was seen of a name depends on whose text it is.
+            [read] = reader.read([one.text], partial(seen.without, one.document))
+            if read.spans:
+                parts.append(read.values)
+            own = [(span.start, span.end) for span in read.spans]
+            spans += own
+            right += [span in one.gold for span in own]
+            owner += [number] * len(own)
+    if not any(right):
+        raise InputError("no gold mention is a run of up to four words or a name of the knowledge base")
+    return _Table(numpy.concatenate(parts), numpy.array(right), numpy.array(owner), spans)
+
+
+def _cross_validated(
+    table: _Table, folds: NDArray[numpy.int64], seed: int, progress: Progress
+) -> tuple[list[Net], Floats]:
+    """A net for each fold, trained without it, and what it says of the rows of that fold."""
+    import numpy
+
+    fold = folds[table.text]
+    logits = numpy.zeros(len(table.right), numpy.float32)
+    nets = []
+    for number in range(FOLDS):
+        chosen = _drawn(table, fold != number, seed + number)
+        if not table.right[chosen].any():
+            raise InputError("all gold mentions are in few documents: give more documents that have some")
+
+        def told(share: float, number: int = number) -> None:
+            progress("training", number + share, FOLDS)
+
+        net = fit_net(table.rows[chosen], table.right[chosen], seed + number, told)
+        logits[fold == number] = net.logits(table.rows[fold == number])
+        nets.append(net)
+    return nets, logits
+
+
+def _drawn(table: _Table, wanted: NDArray[numpy.bool_], seed: int) -> NDArray[numpy.int64]:
+    """The rows to train on, at most so many; all mentions are among them."""
+    import numpy
+
+    right, others = numpy.flatnonzero(wanted & table.right), numpy.flatnonzero(wanted & ~table.right)
+    room = max(_MOST_ROWS - len(right), len(right))
+    if len(others) > room:
+        others = numpy.random.default_rng(seed).choice(others, room, replace=False)
+    found: NDArray[numpy.int64] = numpy.sort(numpy.concatenate((right, others)))
+    return found
+
+
+def _calibrated(logits: Floats, right: NDArray[numpy.bool_]) -> tuple[float, float]:
+    """The slope and the shift that make the logits' chances true, by Newton's method."""
+    import numpy
+
+    slope, shift = 1.0, 0.0
+    rows = numpy.stack((logits.astype(numpy.float64), numpy.ones(len(logits))), axis=1)
+    for _ in range(50):
+        chances = 1.0 / (1.0 + _exp(-(rows @ (slope, shift))))
+        gradient = rows.T @ (chances - right) + 1e-3 * numpy.array((slope - 1.0, shift))
+        curvature = (rows * (chances * (1 - chances))[:, None]).T @ rows + 1e-3 * numpy.eye(2)
+        step = numpy.linalg.solve(curvature, gradient)
+        slope, shift = slope - float(step[0]), shift - float(step[1])
+        if numpy.abs(step).max() < 1e-9:
+            break
+    return round(max(slope, 1e-3), 6), round(shift, 6)
+
+
+def _choices(table: _Table, chances: Floats, mentions: int) -> tuple[Choice, ...]:
+    """What each threshold gives, with overlaps resolved."""
+    import numpy
+
+    found = []
+    gold = {(int(table.text[row]), *table.spans[row]) for row in numpy.flatnonzero(table.right)}
+    for threshold in _THRESHOLDS:
+        by_text: dict[int, list[tuple[int, int, float]]] = {}
+        for row in numpy.flatnonzero(chances >= threshold).tolist():
+            by_text.setdefault(int(table.text[row]), []).append((*table.spans[row], float(chances[row])))
+        taken = {(text, start, end) for text, spans in by_text.items() for start, end, _ in likeliest(spans)}
+        right = len(taken & gold)
+        f1 = 2 * right / (len(taken) + mentions)
+        found.append(Choice(threshold, right / len(taken) if taken else 1.0, right / mentions, f1))
+    return tuple(found)
+
+
+def _calibration_error(chances: Floats, right: NDArray[numpy.bool_]) -> float:
+    """How far, on average, the chances of ten parts of equal width are from the share of mentions in them."""
+    import numpy
+
+    bins = numpy.minimum((chances * 10).astype(int), 9)
+    gaps = (abs(float(chances[bins == one].mean() - right[bins == one].mean())) for one in set(bins.tolist()))
+    sizes = (int((bins == one).sum()) for one in set(bins.tolist()))
+    return sum(size * gap for size, gap in zip(sizes, gaps, strict=True)) / len(chances)
+
+
+def _exp(values: Any) -> Any:
+    import numpy
+
+    return numpy.exp(numpy.clip(values, -60.0, 60.0))

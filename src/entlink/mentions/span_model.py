@@ -1,0 +1,148 @@
+"""A model that tells how likely spans are mentions, and the folder that keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from entlink.errors import ConfigError, DamagedError, MissingModelError
+from entlink.mentions.span_features import FEATURES, Seen
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+
+    Floats = NDArray[numpy.float32]
+
+CARD = "detector.json"
+WEIGHTS = "detector.npz"
+FORMAT = 1
+_FURTHEST = 5.0  # standard deviations
+
+
+class Choice(NamedTuple):
+    """What a threshold gave on texts that the model was not trained on."""
+
+    threshold: float
+    precision: float
+    recall: float
+    f1: float
+
+
+class DetectorCard(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a trained detector."""
+
+    format: int = FORMAT
+    encoder: str | None
+    identity: str = ""
+    features: tuple[str, ...] = FEATURES
+    threshold: float
+    choices: tuple[Choice, ...]
+    slope: float = 1.0
+    shift: float = 0.0
+    seen: dict[str, Seen] = {}
+    mentions: int = 0
+    texts: int = 0
+    entlink: str = ""
+    command: str = ""
+    made: str = ""
+    data: list[dict[str, object]] = []
+    sha256: str = ""
+
+    def chosen(self, precision: float | None, recall: float | None) -> float:
+        """The lowest threshold with that precision, or the highest with that recall."""
+        if precision is not None:
+            fit = [one.threshold for one in self.choices if one.precision >= precision]
+            return min(fit) if fit else self._refuse("precision", precision)
+        if recall is not None:
+            fit = [one.threshold for one in self.choices if one.recall >= recall]
+            return max(fit) if fit else self._refuse("recall", recall)
+        return self.threshold
+
+    def _refuse(self, what: str, wanted: float) -> float:
+        best = max(getattr(one, what) for one in self.choices)
+        raise ConfigError(f"no threshold of this detector gives a {what} of {wanted:g}: the best is {best:.3f}")
+
+
+class Net(NamedTuple):
+    """A layer of hidden units over standardised columns, and one that sums them up."""
+
+    mean: Floats
+    spread: Floats
+    hidden: Floats
+    hidden_bias: Floats
+    output: Floats
+    output_bias: Floats
+
+    def logits(self, rows: Floats) -> Floats:
+        """A number a row: over 0 if it is likelier a mention than not, by the texts it was trained on."""
+        import numpy
+
+        within = numpy.clip((rows - self.mean) / self.spread, -_FURTHEST, _FURTHEST)
+        active = numpy.maximum(within @ self.hidden + self.hidden_bias, 0.0)
+        found: Floats = active @ self.output + self.output_bias
+        return found
+
+
+class SpanModel(NamedTuple):
+    """Several nets, each trained without some of the texts, whose mean counts; and their card."""
+
+    card: DetectorCard
+    nets: Sequence[Net]
+
+    def probabilities(self, rows: Floats) -> Floats:
+        """How likely each row is a mention."""
+        import numpy
+
+        logits = sum(net.logits(rows) for net in self.nets) / len(self.nets)
+        raised = numpy.exp(-numpy.clip(self.card.slope * logits + self.card.shift, -60.0, 60.0))
+        found: Floats = (1.0 / (1.0 + raised)).astype(numpy.float32)
+        return found
+
+
+def read_model(folder: Path) -> SpanModel:
+    """The model in a folder; one that is missing, damaged or of another version is told."""
+    import numpy
+
+    from entlink.kb.checksums import checksum
+
+    path = folder / CARD
+    if not path.is_file():
+        raise MissingModelError(f"{folder}: there is no trained detector. Train one with `entlink train detector`")
+    try:
+        card = msgspec.json.decode(path.read_bytes(), type=DetectorCard)
+    except msgspec.MsgspecError as problem:
+        raise DamagedError(f"{path}: this card of a detector cannot be read ({problem}). Train it anew") from problem
+    if card.format != FORMAT or card.features != FEATURES:
+        raise DamagedError(f"{folder}: this detector was trained by another version of entlink. Train it anew")
+    weights = folder / WEIGHTS
+    if not weights.is_file() or checksum(weights) != card.sha256:
+        raise DamagedError(f"{weights}: this file of the detector is missing or altered. Train it anew")
+    with numpy.load(weights) as arrays:
+        count = len(arrays.files) // len(Net._fields)
+        nets = [Net(*(arrays[f"{name}{number}"] for name in Net._fields)) for number in range(count)]
+    return SpanModel(card, nets)
+
+
+def write_model(folder: Path, model: SpanModel) -> None:
+    """Write a model; its folder is there whole or not at all."""
+    import shutil
+
+    import numpy
+
+    from entlink.kb.checksums import checksum
+
+    partial = folder.with_name(f"{folder.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    arrays = {
+        f"{name}{number}": array for number, net in enumerate(model.nets) for name, array in net._asdict().items()
+    }
+    numpy.savez(partial / WEIGHTS, **arrays)
+    card = msgspec.structs.replace(model.card, sha256=checksum(partial / WEIGHTS))
+    (partial / CARD).write_bytes(msgspec.json.format(msgspec.json.encode(card)) + b"\n")
+    shutil.rmtree(folder, ignore_errors=True)
+    partial.rename(folder)

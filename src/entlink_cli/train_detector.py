@@ -75,8 +75,8 @@ def _lines(found: DetectorReport) -> list[str]:
         if one.threshold in (*_SHOWN, found.threshold)
     ]
     return [
-        f"{number_of(found.mentions, 'mention')} in {number_of(found.texts, 'text')}; {found.reachable:,} are runs of "
-        "up to four words, or names",
+        f"{number_of(found.mentions, 'mention')} in {number_of(found.texts, 'text')}; {found.reachable:,} are names or "
+        "runs of up to four words",
         *columns([("threshold", "precision", "recall", "F1"), *rows]),
         f"held out: F1 {found.f1:.3f} at {found.threshold:g}, which is taken; calibration error "
         f"{found.calibration_error:.3f}",
@@ -87,9 +87,9 @@ COMMANDS = {
     "train detector": Command(
         _train,
         _configure,
-        "Learn from documents with gold which spans of a text are to be linked, from what the knowledge base knows of "
-        "them, what stands around them, and what their words mean there. Four nets are trained, each without a fourth "
-        "of the documents, and measured there; the mean of the four is the detector. Needs pip install "
+        "Learn from documents with gold which spans of a text are to be linked, from what the knowledge base knows "
+        "of them, what stands around them, and what their words mean there. Four nets are trained, each without a "
+        "fourth of the documents, and measured there; the mean of the four is the detector. Needs pip install "
         "'entlink[retrieval]', and no torch.",
         ("entlink train detector samples/conversations.jsonl --kb wiki.kb -o wiki-detector --encoder none",),
     ),

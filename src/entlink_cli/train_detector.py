@@ -75,8 +75,8 @@ def _lines(found: DetectorReport) -> list[str]:
         if one.threshold in (*_SHOWN, found.threshold)
     ]
     return [
-        f"{number_of(found.mentions, 'mention')} in {number_of(found.texts, 'text')}; {found.reachable:,} are names or "
-        "runs of up to four words",
+        f"{number_of(found.mentions, 'mention')} in {number_of(found.texts, 'text')}; {found.reachable:,} are names "
+        "or runs of up to four words",
         *columns([("threshold", "precision", "recall", "F1"), *rows]),
         f"held out: F1 {found.f1:.3f} at {found.threshold:g}, which is taken; calibration error "
         f"{found.calibration_error:.3f}",

@@ -56,6 +56,7 @@ class ConversationConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True
     speakers: tuple[str, ...] = ()
     overhear: bool = True
     speaker_names: bool = False
+    personal: bool | str = False
 
     def __post_init__(self) -> None:
         for setting, value in (("window", self.window), ("memory", self.memory)):
@@ -65,6 +66,10 @@ class ConversationConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True
             raise ConfigError(
                 f"[conversation] decay = {self.decay} does not fit: it is what is left after a turn, "
                 "above 0 and at most 1"
+            )
+        if self.personal and self.as_whole:
+            raise ConfigError(
+                "[conversation] personal and as_whole do not fit: what is personal depends on whose turn it is"
             )
 
 
@@ -115,6 +120,10 @@ def _with_models(config: LinkerConfig, change: Callable[[str], str]) -> LinkerCo
             for name, value in stage.items()
         }
 
+    personal = config.conversation.personal
+    if isinstance(personal, str):
+        conversation = msgspec.structs.replace(config.conversation, personal=change(personal))
+        config = msgspec.structs.replace(config, conversation=conversation)
     return msgspec.structs.replace(
         config,
         detector=changed(config.detector),

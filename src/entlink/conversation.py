@@ -18,6 +18,7 @@ from entlink.dates import moment
 from entlink.documents import TURN_SEPARATOR, Document, Link, Mention, Record, Span, Turn
 from entlink.errors import FieldError, InputError
 from entlink.interfaces import Question
+from entlink.personal.said import SaidEntities
 from entlink.recent import RecentEntities
 from entlink.spans import check_mentions
 
@@ -72,6 +73,7 @@ class Conversation:
         self._keep = keep
         self._window = ConversationWindow(self.config.window, self.config.speaker_names)
         self._recent = RecentEntities(self.config.memory, self.config.decay)
+        self._said = SaidEntities(self.config.memory if linker.personal else 0)
         self._count, self._end = 0, -len(TURN_SEPARATOR)
         self._latest: tuple[datetime, int, str] | None = None
         self._has_told_of_times = False
@@ -96,6 +98,7 @@ class Conversation:
         """Begin anew: what was said and linked before is no context of what comes. The turns stay."""
         self._window.forget()
         self._recent.forget()
+        self._said.forget()
 
     @property
     def document(self) -> Document:
@@ -114,7 +117,7 @@ class Conversation:
         return explain_linked(self.linker, own, span, speakers=self._speakers)
 
     def _hear(self, turn: Turn, mentions: tuple[Mention, ...] | None) -> _Heard:
-        is_given = not self._speakers or _key(turn.speaker) in self._speakers
+        is_given = not self._speakers or speaker_key(turn.speaker) in self._speakers
         own = msgspec.structs.replace(self._like, text=turn.text, turns=(turn,), mentions=mentions)
         return _Heard(turn, own, is_given or self.config.overhear, is_given)
 
@@ -131,14 +134,29 @@ class Conversation:
         own = tuple(moved(link, -shift) for link in links)
         start = self._end + len(TURN_SEPARATOR)
         self._end = start + len(heard.turn.text)
-        linked = LinkedTurn(self._count, heard.turn, Span(start, self._end), own if heard.is_given else ())
+        shown = self._with_personal(heard, own) if heard.is_given else ()
+        linked = LinkedTurn(self._count, heard.turn, Span(start, self._end), shown)
         self._tell_of_times(heard.turn)
         self._window.take_in(heard.turn, own)
         self._recent.take_in(own, self._count)
+        self._said.take_in(speaker_key(heard.turn.speaker), own, self._count)
         self._count += 1
         if self._keep:
             self.turns.append(linked)
         return linked
+
+    def _with_personal(self, heard: _Heard, links: tuple[Link, ...]) -> tuple[Link, ...]:
+        """The links of a turn with those of personal mentions, which change nothing else and are not remembered."""
+        resolver = self.linker.personal
+        if resolver is None or not is_english(heard.own.language):
+            return links
+        given = None if heard.own.mentions is None else [mention.span for mention in heard.own.mentions]
+        earlier = self._said.of(speaker_key(heard.turn.speaker))
+        found = resolver.links(heard.turn.text, links, earlier, self._count, given)
+        places = {link.mention.span for link in found if link.score >= self.linker.min_score}
+        kept = [link for link in links if link.mention.span not in places]  # a NIL that is something after all
+        resolved = [link for link in found if link.mention.span in places]
+        return tuple(sorted((*kept, *resolved), key=lambda link: (link.mention.span.start, -link.mention.span.end)))
 
     def _tell_of_times(self, turn: Turn) -> None:
         """A warning, once, where the times of the turns go backwards: they count in the order in which they come."""
@@ -233,13 +251,18 @@ def _given_by_turn(document: Document) -> list[tuple[Mention, ...] | None] | Non
     return given if at == len(mentions) else None
 
 
+def is_english(language: str | None) -> bool:
+    """Whether a text may be English: of one that does not say, it is taken so."""
+    return language is None or language.lower().split("-")[0] in ("en", "eng", "english")
+
+
 def wanted_turns(document: Document, speakers: Iterable[str]) -> list[Span] | None:
     """Where the turns of these speakers stand; None where all of a document is wanted."""
     wanted = _keys(speakers)
     if not wanted or not document.turns:
         return None
     turns = zip(document.turns, document.turn_spans, strict=True)
-    return [span for turn, span in turns if _key(turn.speaker) in wanted]
+    return [span for turn, span in turns if speaker_key(turn.speaker) in wanted]
 
 
 def _of_speakers(linker: Linker, document: Document) -> Document:
@@ -251,7 +274,8 @@ def _of_speakers(linker: Linker, document: Document) -> Document:
     return msgspec.structs.replace(document, links=links)
 
 
-def _key(speaker: str | None) -> str | None:
+def speaker_key(speaker: str | None) -> str | None:
+    """By what speakers are told apart: their names, in any case."""
     return None if speaker is None else speaker.strip().casefold()
 
 

@@ -10,6 +10,8 @@ import msgspec
 from entlink.documents import Candidate, Document, Link, Mention, Record, Span
 from entlink.interfaces import Explainer, Judgement, Reason, Verdict
 from entlink.kb.folding import key_of
+from entlink.personal.gold_phrases import PERSONAL
+from entlink.personal.said import SAID_BEFORE
 from entlink.spans import check_mentions
 
 if TYPE_CHECKING:
@@ -108,6 +110,10 @@ def _why_linked(link: Link) -> str:
     if best is not None and best.evidence.get("pinned"):
         return "pinned by a rule"
     others = len(link.candidates) - 1
+    if best is not None and link.mention.type == PERSONAL:
+        when = int(best.evidence.get(SAID_BEFORE, 0))
+        said = f"{when} turn{'s' if when > 1 else ''} before" if when else "in the same turn"
+        return f"what the speaker named {said}, score {link.score:.3f}"
     against = f"the best of {others + 1} candidates" if others > 0 else "the only candidate"
     return f"{against}, {'right with probability' if link.calibrated else 'score'} {link.score:.3f}"
 

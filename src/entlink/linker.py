@@ -39,6 +39,7 @@ from entlink.spans import check_mentions
 if TYPE_CHECKING:
     from entlink.conversation import Conversation
     from entlink.explain import Explanation
+    from entlink.personal.resolver import PersonalResolver
 
 
 class Linker:
@@ -72,6 +73,7 @@ class Linker:
         self.ranker, self.nil = ranker, nil
         self.types, self.min_score, self.batch_size = frozenset(types), min_score, batch_size
         self.conversations = conversations or ConversationConfig()
+        self.personal = _personal(kb, self.conversations)
         self._revision = kb.revision
         self._check_stages()
         self.pooling = None if fusion is None else _pooling(retrievers, fusion, pool)
@@ -210,6 +212,15 @@ def _pooling(retrievers: Sequence[Retriever] | Mapping[str, Retriever], fusion: 
     return Pooling(retrievers, fusion, widest=widest)
 
 
+def _personal(kb: KnowledgeBase, conversations: ConversationConfig) -> PersonalResolver | None:
+    """What links personal mentions; most linkers have no use for it, and need not wait for its weights."""
+    if not conversations.personal:
+        return None
+    from entlink.personal.resolver import make_resolver
+
+    return make_resolver(kb, conversations.personal)
+
+
 def load(
     path: str | Path,
     *,
@@ -219,13 +230,15 @@ def load(
     types: Sequence[str] | str = (),
     min_score: float | None = None,
     speakers: Sequence[str] | str = (),
+    personal: bool | str | None = None,
 ) -> Linker:
     """A linker for a knowledge base, ready to use: `entlink.load("my.kb").link("…")`.
 
     `config` is a LinkerConfig, a TOML file, the folder of a saved linker or the name of one in the box; without it,
     the linker saved beside the knowledge base, if there is one. `as_of` is an ISO date; `mentions="given"` links
     only the spans that documents bring; `types` and `min_score` filter; where `speakers` are named, only
-    their turns of conversations are linked.
+    their turns of conversations are linked. With `personal`, or a file of weights for it, what a speaker calls "my
+    dog" is linked to the entity that the speaker named.
     """
     if isinstance(types, str):
         types = (types,)
@@ -236,6 +249,8 @@ def load(
     conversations = config.conversation
     if speakers:
         conversations = msgspec.structs.replace(conversations, speakers=tuple(speakers))
+    if personal is not None:
+        conversations = msgspec.structs.replace(conversations, personal=personal)
     kb = KnowledgeBase.open(path, date=as_of, weights=config.kb.weights, normalisation=config.kb.normalisation)
     try:
         nil = make_stage("nil", config.nil, kb)

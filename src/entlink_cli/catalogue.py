@@ -21,6 +21,7 @@ CATALOGUE: dict[str, Entry] = {
     "calibrate": Entry("calibrate", "fit probabilities and a threshold for NIL to a linker, without annotated data"),
     "train": Entry("train", "train a bi-encoder or a cross-encoder on documents with gold"),
     "train detector": Entry("train_detector", "learn from documents with gold which spans of texts are to be linked"),
+    "train personal": Entry("train_personal", "fit what resolves personal mentions, on conversations with gold"),
     "adapt": Entry("adapt", "learn a knowledge base from its own texts and links, without annotated data"),
     "stages": Entry("stages", "list the stages a linker can be made of"),
     "kb build": Entry("kb_build", "build a knowledge base from tables, articles or vocabularies"),

@@ -31,6 +31,7 @@ def _configure(parser: Parser) -> None:
         "--speaker", metavar="NAME", type=values.text, default="you", help="who speaks first (default: you)"
     )
     options.linking(parser)
+    options.personal(parser)
 
 
 def _chat(arguments: Namespace) -> None:

@@ -58,6 +58,7 @@ def _configure(parser: Parser) -> None:
         "repeated",
     )
     options.linking(parser)
+    options.personal(parser)
     parser.add_argument("--candidates", action="store_true", help="write each link's candidates too")
     parser.add_argument(
         "--view",

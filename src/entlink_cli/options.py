@@ -174,6 +174,16 @@ def linking(parser: Parser) -> None:
     )
 
 
+def personal(parser: Parser) -> None:
+    """Whether personal mentions of conversations are linked."""
+    parser.add_argument(
+        "--personal",
+        action="store_const",
+        const=True,
+        help="of conversations, also link what speakers call their own (my dog) to what they named",
+    )
+
+
 def saved_linker(parser: Parser) -> None:
     """Which linker to start from, and where to save what becomes of it."""
     parser.add_argument(
@@ -231,6 +241,7 @@ def make_linker(arguments: Namespace, mentions: str = "detect") -> Linker:
         types=arguments.type,
         min_score=arguments.min_score,
         speakers=getattr(arguments, "turns", ()),
+        personal=getattr(arguments, "personal", None) and (config.conversation.personal or True),
     )
 
 

@@ -76,7 +76,8 @@ def _parts(parser: Parser) -> None:
         metavar="FIELD",
         action="append",
         default=[],
-        help="leave out gold with this field in its meta, such as ConEL's personal; can be repeated",
+        help="leave out gold with this field in its meta, such as ConEL's personal, and links of this type; can be "
+        "repeated",
     )
 
 

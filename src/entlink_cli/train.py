@@ -196,7 +196,8 @@ COMMANDS = {
         _configure,
         "Train a bi-encoder, which finds candidates by vectors, or a cross-encoder, which orders a few of them, on "
         "documents with gold. A training that was interrupted goes on where it was when the command is given again. "
-        "Gold that the knowledge base lacks teaches nothing and is left out. Needs pip install 'entlink[train]'.",
+        "Gold that the knowledge base lacks teaches nothing and is left out. `entlink train personal` is a command "
+        "of its own, for personal mentions. Needs pip install 'entlink[train]'.",
         (
             "entlink train cross-encoder samples/conversations.jsonl --kb wiki.kb -o wiki-cross --dry-run",
             "entlink train bi-encoder samples/conversations.jsonl --kb wiki.kb -o wiki-dual --set training.epochs=3 "

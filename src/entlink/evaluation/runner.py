@@ -32,8 +32,9 @@ class EvaluationOptions(Record, frozen=True):
 
     `matching` None is strict, or by strings where one side has no offsets. `rules` are further rules for NIL, scored
     side by side. `slices` None are all that can be had. `missing` says what a document is that only one side has.
-    Gold links with one of the fields `without` in their meta are left out, such as ConEL's `personal` ones. `leaks`
-    looks for passages of the test in the knowledge base even without training data.
+    Gold links with one of the fields `without` in their meta are left out, such as ConEL's `personal` ones, and
+    predicted links whose mention has it as its type. `leaks` looks for passages of the test in the knowledge base
+    even without training data.
     """
 
     matching: Matching | None = None
@@ -72,7 +73,7 @@ def evaluate(
     identities = None if kb is None else Identities(kb)
     seen = None if training is None else Training(training(), identities)
     first_gold, gold = _first(_Without(gold, options.without) if options.without else gold)
-    first_predicted, predictions = _first(predictions)
+    first_predicted, predictions = _first(_unmarked(predictions, options.without))
     matching, chosen = _matching_of(first_gold, first_predicted, options.matching)
     any_text = matching.is_of_strings
     aligned = Aligned(gold, predictions, missing=options.missing, lists=lists, any_text=any_text)
@@ -149,6 +150,16 @@ class _Without:
             yield msgspec.structs.replace(document, gold=tuple(kept))
         if missing:
             raise ConfigError(f"no gold link has the field {min(missing)!r} in its meta, which was to be left out")
+
+
+def _unmarked(predictions: Iterable[Document], fields: Sequence[str]) -> Iterable[Document]:
+    """Predictions without the links that say themselves that they are of what is left out."""
+    if not fields:
+        return predictions
+    return (
+        msgspec.structs.replace(one, links=tuple(link for link in one.links if link.mention.type not in fields))
+        for one in predictions
+    )
 
 
 def _first(documents: Iterable[Document]) -> tuple[Document | None, Iterable[Document]]:

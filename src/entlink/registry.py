@@ -27,7 +27,9 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "bm25": "entlink.candidates.bm25:BM25Retriever",
         "dense": "entlink.candidates.dense:DenseRetriever",
         "edit-distance": "entlink.candidates.edit_distance:EditDistanceRetriever",
+        "inner": "entlink.candidates.inner:InnerNamesRetriever",
         "shortened": "entlink.candidates.shortened:ShortenedRetriever",
+        "taught": "entlink.candidates.taught:TaughtRetriever",
     },
     "fusion": {
         "weights": "entlink.candidates.fusion:WeightedFusion",
@@ -49,7 +51,12 @@ NEEDS_NO_KB = {
     ("fusion", "quotas"),
     ("ranker", "prior"),
 }
-NEEDS_SETTINGS = {("ranker", "cross-encoder"), ("detector", "spacy"), ("detector", "token-classifier")}
+NEEDS_SETTINGS = {
+    ("ranker", "cross-encoder"),
+    ("detector", "spacy"),
+    ("detector", "token-classifier"),
+    ("retriever", "taught"),
+}
 
 
 def names(kind: str) -> list[str]:

@@ -20,6 +20,7 @@ CATALOGUE: dict[str, Entry] = {
     "tune": Entry("tune", "choose the settings of a linker on documents with gold"),
     "calibrate": Entry("calibrate", "fit probabilities and a threshold for NIL to a linker, without annotated data"),
     "train": Entry("train", "train a bi-encoder or a cross-encoder on documents with gold"),
+    "train names": Entry("train_names", "learn from documents with gold what surfaces are linked to"),
     "train detector": Entry("train_detector", "learn from documents with gold which spans of texts are to be linked"),
     "train personal": Entry("train_personal", "fit what resolves personal mentions, on conversations with gold"),
     "adapt": Entry("adapt", "learn a knowledge base from its own texts and links, without annotated data"),

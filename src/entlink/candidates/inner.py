@@ -1,0 +1,90 @@
+"""Candidates from the names inside a mention: "good pizza" for Pizza, "jazz musician" for Jazz."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from entlink.documents import Candidate
+from entlink.interfaces import Question, Shortlist
+from entlink.kb.folding import key_of
+from entlink.kb.knowledge_base import KnowledgeBase
+
+_CACHED_SURFACES = 50_000
+_WORD = re.compile(r"\w+(?:['’&.\-]\w+)*")
+_MOST_WORDS = 8  # of a mention that is looked into
+_BEGINNING = 0.5  # what a name at the beginning counts: in English, the head of a phrase is its end
+
+
+class InnerNamesRetriever:
+    """The entities one of whose names is the end or the beginning of the mention, but not all of it.
+
+    A score is the share of the mention's words that the name has, times P(e|m) of that name; of a name at the
+    beginning, half of that. Of each side, the longest name counts.
+    """
+
+    def __init__(self, kb: KnowledgeBase, *, limit: int = 5) -> None:
+        self.kb, self.limit = kb, limit
+        self._types: frozenset[str] = frozenset()
+        self._found: dict[str, tuple[Candidate, ...]] = {}
+
+    def keep_to_types(self, types: frozenset[str]) -> None:
+        self._types = types
+        self._found.clear()
+
+    def knowledge_base_changed(self) -> None:
+        self._found.clear()
+
+    def retrieve(self, questions: Sequence[Question]) -> list[list[Sequence[Candidate]]]:
+        return [
+            [self.candidates(mention.text)[: self.limit] for mention in question.mentions] for question in questions
+        ]
+
+    def rescore(self, shortlists: Sequence[Shortlist]) -> list[Sequence[float]]:
+        """The score of what others found: 0 for entities with no such name."""
+        return [
+            [scores.get(one.entity, 0.0) for one in shortlist.candidates]
+            for shortlist in shortlists
+            for scores in ({one.entity: one.score for one in self.candidates(shortlist.mention.text)},)
+        ]
+
+    def candidates(self, surface: str) -> tuple[Candidate, ...]:
+        """All entities named inside a surface, cached."""
+        found = self._found.get(surface)
+        if found is None:
+            if len(self._found) >= _CACHED_SURFACES:
+                self._found.clear()
+            found = self._found[surface] = self._look_up(surface)
+        return found
+
+    def _look_up(self, surface: str) -> tuple[Candidate, ...]:
+        words = list(_WORD.finditer(surface))
+        if not 1 < len(words) <= _MOST_WORDS or self.kb.meaning(surface).blocked:
+            return ()
+        ends = (surface[words[at].start() : words[-1].end()] for at in range(1, len(words)))
+        beginnings = (surface[words[0].start() : words[at].end()] for at in range(len(words) - 2, -1, -1))
+        scores: dict[str, tuple[float, str]] = {}
+        for runs, weight in ((ends, 1.0), (beginnings, _BEGINNING)):
+            for id, title, score in self._first_name(runs, len(words)):
+                if weight * score > scores.get(id, (0.0, ""))[0]:
+                    scores[id] = (weight * score, title)
+        ordered = sorted(scores.items(), key=lambda one: (-one[1][0], one[0]))
+        return tuple(Candidate(id, score, {}, title) for id, (score, title) in ordered)
+
+    def _first_name(self, runs: Iterator[str], words: int) -> Iterator[tuple[str, str, float]]:
+        """The bearers of the first run that is a name, in whatever way it is written."""
+        for run in runs:
+            meaning = self.kb.meaning_of_key(key_of(run))
+            if meaning.blocked or not meaning.entries:
+                meaning = self.kb.meaning(run)
+            bearers = [one for one in self.kb.bearers(meaning, 2 * self.limit) if self._is_wanted(one[1])]
+            if meaning.blocked or not bearers:
+                continue
+            share = len(_WORD.findall(run)) / words
+            total = sum(entry.support for entry, _, _ in bearers)
+            for entry, id, title in bearers:
+                yield id, title, share * (entry.support / total if total else 1 / len(bearers))
+            return
+
+    def _is_wanted(self, id: str) -> bool:
+        return not self._types or bool(self._types.intersection(self.kb.types(id)))

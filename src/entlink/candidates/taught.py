@@ -1,0 +1,49 @@
+"""Candidates that gold taught: what the mention's surface was linked to in documents with gold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from entlink.documents import Candidate
+from entlink.interfaces import Question, Shortlist
+from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.kb.taught_names import read_taught
+
+
+class TaughtRetriever:
+    """The entities that a name led to in documents with gold; a score is the share of an entity there.
+
+    `model` is a file that `entlink train names` made. Entities that are no longer there are left out.
+    """
+
+    def __init__(self, kb: KnowledgeBase, *, model: str | Path, limit: int = 5) -> None:
+        self.kb, self.limit = kb, limit
+        self._taught = read_taught(Path(model))
+        self._types: frozenset[str] = frozenset()
+
+    def keep_to_types(self, types: frozenset[str]) -> None:
+        self._types = types
+
+    def retrieve(self, questions: Sequence[Question]) -> list[list[Sequence[Candidate]]]:
+        return [[self._candidates(mention.text) for mention in question.mentions] for question in questions]
+
+    def rescore(self, shortlists: Sequence[Shortlist]) -> list[Sequence[float]]:
+        """The share of what others found: 0 for entities that the name never led to."""
+        return [
+            [shares.get(one.entity, 0.0) for one in shortlist.candidates]
+            for shortlist in shortlists
+            for shares in (self._shares(shortlist.mention.text),)
+        ]
+
+    def _shares(self, surface: str) -> Mapping[str, float]:
+        return {} if self.kb.meaning(surface).blocked else self._taught.of(surface)
+
+    def _candidates(self, surface: str) -> list[Candidate]:
+        found: list[Candidate] = []
+        for id, share in sorted(self._shares(surface).items(), key=lambda one: (-one[1], one[0])):
+            entity = self.kb.get(id)
+            wanted = not self._types or bool(self._types.intersection(self.kb.types(id)))
+            if entity is not None and wanted and len(found) < self.limit:
+                found.append(Candidate(id, share, {}, entity.title))
+        return found

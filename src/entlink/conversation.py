@@ -17,7 +17,7 @@ from entlink.conversation_window import ConversationWindow, moved, moved_mention
 from entlink.dates import moment
 from entlink.documents import TURN_SEPARATOR, Document, Link, Mention, Record, Span, Turn
 from entlink.errors import FieldError, InputError
-from entlink.interfaces import Question
+from entlink.interfaces import Listener, Question
 from entlink.personal.said import SaidEntities
 from entlink.recent import RecentEntities
 from entlink.spans import check_mentions
@@ -185,7 +185,7 @@ _Said = tuple[Conversation, Turn, tuple[Mention, ...] | None]
 def _link_turns(linker: Linker, said: Sequence[_Said]) -> list[LinkedTurn]:
     """The next turn of each of several conversations, all of them in one pass through the stages."""
     heard = [talk._hear(turn, mentions) for talk, turn, mentions in said]
-    found = iter(linker.detector.detect([one.own for one in heard if one.is_linked]))
+    found = iter(_detected(linker, [(talk, one) for (talk, _, _), one in zip(said, heard, strict=True)]))
     mentions = [next(found) if one.is_linked else [] for one in heard]
     asked = [talk._asked(one, own) for (talk, _, _), one, own in zip(said, heard, mentions, strict=True)]
     lists = linker.retrieve(asked)
@@ -197,6 +197,20 @@ def _link_turns(linker: Linker, said: Sequence[_Said]) -> list[LinkedTurn]:
     return [
         talk._take_in(one, question, own)
         for (talk, _, _), one, question, own in zip(said, heard, asked, links, strict=True)
+    ]
+
+
+def _detected(linker: Linker, heard: Sequence[tuple[Conversation, _Heard]]) -> list[list[Mention]]:
+    """The mentions of the turns that are linked; a detector that listens reads each after those before it."""
+    linked = [(talk, one) for talk, one in heard if one.is_linked]
+    detector = linker.detector
+    if not isinstance(detector, Listener):
+        return detector.detect([one.own for _, one in linked])
+    shown = [talk._window.with_turn(talk._like, one.turn) for talk, one in linked]
+    found = detector.detect_last_turns([document for document, _ in shown])
+    return [
+        [moved_mention(mention, -shift) for mention in own if mention.span.start >= shift]  # not the speaker's name
+        for own, (_, shift) in zip(found, shown, strict=True)
     ]
 
 

@@ -43,6 +43,14 @@ class Detector(Protocol):
 
 
 @runtime_checkable
+class Listener(Protocol):
+    """A detector that reads a turn of a conversation after what was said before it, and not by itself."""
+
+    def detect_last_turns(self, documents: Sequence[Document]) -> list[list[Mention]]:
+        """The mentions of the last turn of each document, sorted; their spans count in the whole document."""
+
+
+@runtime_checkable
 class Retriever(Protocol):
     """Mentions to candidates."""
 

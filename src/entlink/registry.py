@@ -18,6 +18,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
     "detector": {
         "dictionary": "entlink.mentions.dictionary:DictionaryDetector",
         "given": "entlink.mentions.given:GivenMentions",
+        "joint": "entlink.mentions.joint:JointDetector",
         "learned": "entlink.mentions.learned:make_learned",
         "spacy": "entlink.mentions.spacy_tagger:SpacyTagger",
         "token-classifier": "entlink.mentions.token_classifier:TokenClassifierDetector",
@@ -28,6 +29,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "dense": "entlink.candidates.dense:DenseRetriever",
         "edit-distance": "entlink.candidates.edit_distance:EditDistanceRetriever",
         "inner": "entlink.candidates.inner:InnerNamesRetriever",
+        "joint": "entlink.candidates.joint:JointRetriever",
         "shortened": "entlink.candidates.shortened:ShortenedRetriever",
         "taught": "entlink.candidates.taught:TaughtRetriever",
     },
@@ -39,6 +41,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "prior": "entlink.ranking.prior:PriorRanker",
         "combination": "entlink.ranking.combination:CombinationRanker",
         "cross-encoder": "entlink.ranking.cross_encoder:CrossEncoderRanker",
+        "joint": "entlink.ranking.joint:JointRanker",
         "prior-times-similarity": "entlink.ranking.similarity:SimilarityRanker",
     },
     "nil": {"threshold": "entlink.nil:threshold_nil", "calibrated": "entlink.nil:CalibratedNil"},
@@ -50,12 +53,16 @@ NEEDS_NO_KB = {
     ("fusion", "weights"),
     ("fusion", "quotas"),
     ("ranker", "prior"),
+    ("ranker", "joint"),
 }
 NEEDS_SETTINGS = {
     ("ranker", "cross-encoder"),
+    ("ranker", "joint"),
+    ("retriever", "joint"),
+    ("retriever", "taught"),
+    ("detector", "joint"),
     ("detector", "spacy"),
     ("detector", "token-classifier"),
-    ("retriever", "taught"),
 }
 
 

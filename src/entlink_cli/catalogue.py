@@ -19,7 +19,7 @@ CATALOGUE: dict[str, Entry] = {
     "report": Entry("report", "write a page on one or several runs, with CSV and LaTeX beside it"),
     "tune": Entry("tune", "choose the settings of a linker on documents with gold"),
     "calibrate": Entry("calibrate", "fit probabilities and a threshold for NIL to a linker, without annotated data"),
-    "train": Entry("train", "train a bi-encoder or a cross-encoder on documents with gold"),
+    "train": Entry("train", "train a bi-encoder, a cross-encoder or a joint model on gold"),
     "train names": Entry("train_names", "learn from documents with gold what surfaces are linked to"),
     "train detector": Entry("train_detector", "learn from documents with gold which spans of texts are to be linked"),
     "train personal": Entry("train_personal", "fit what resolves personal mentions, on conversations with gold"),

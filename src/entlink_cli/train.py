@@ -1,7 +1,8 @@
-"""`entlink train`: a bi-encoder or a cross-encoder trained on documents with gold."""
+"""`entlink train`: a bi-encoder, a cross-encoder or a joint model trained on documents with gold."""
 
 from __future__ import annotations
 
+import json
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from entlink.documents import Document
     from entlink.evaluation.files import File
+    from entlink.kb.knowledge_base import KnowledgeBase
     from entlink.learning.train import TrainReport
     from entlink.learning.train_config import TrainConfig
     from entlink.linker import Linker
@@ -32,7 +34,7 @@ def _configure(parser: Parser) -> None:
     parser.add_argument(
         "model",
         metavar="MODEL",
-        help="what to train: bi-encoder, cross-encoder, another configuration in the box, or a TOML file",
+        help="what to train: bi-encoder, cross-encoder, joint, another configuration in the box, or a TOML file",
     )
     parser.add_argument("data", metavar="DATA", nargs="+", help="documents with gold, of any format entlink reads")
     parser.add_argument("--kb", metavar="NAME.kb", required=True, help="the folder of the knowledge base")
@@ -51,6 +53,19 @@ def _configure(parser: Parser) -> None:
         metavar="C",
         help='the linker that is asked for wrong candidates, where training.mine is "linker": a TOML file, a saved '
         "linker, or one in the box (default: the linker beside the knowledge base, else zero-shot)",
+    )
+    parser.add_argument(
+        "--from",
+        metavar="DIR",
+        dest="base",
+        help="start from this model, trained before, or from any other base: the same as --set model.base=DIR",
+    )
+    parser.add_argument(
+        "--turns",
+        metavar="SPEAKER",
+        action="append",
+        default=[],
+        help="of conversations, learn from the turns of this speaker only; can be repeated; of a joint model",
     )
     parser.add_argument("--minutes", metavar="M", type=values.positive, help="end training after this time")
     parser.add_argument("--device", metavar="D", help="where to train, such as cpu, cuda or mps (default: cpu)")
@@ -123,6 +138,10 @@ def _config(arguments: Namespace) -> TrainConfig:
     from entlink.learning.train_config import read_train_config
 
     settings = dict(arguments.set)
+    if arguments.base:
+        settings["model.base"] = json.dumps(arguments.base, ensure_ascii=False)
+    if arguments.turns:
+        settings["training.speakers"] = json.dumps(arguments.turns, ensure_ascii=False)
     if arguments.device:
         settings["training.device"] = arguments.device
     if arguments.seed is not None:
@@ -158,21 +177,33 @@ def _tell(arguments: Namespace, config: TrainConfig, train_files: list[File], de
 
     from entlink.kb.knowledge_base import KnowledgeBase
     from entlink.learning.base import to_fetch
-    from entlink.learning.examples import gold_examples
 
-    with KnowledgeBase.open(arguments.kb) as kb:
-        count, aside = (sum(1 for _ in gold_examples(kb, _documents(files))) for files in (train_files, dev_files))
     training = config.training
+    joint = config.model.kind == "joint"
+    with KnowledgeBase.open(arguments.kb) as kb:
+        count, aside = (_count(config, kb, files) for files in (train_files, dev_files))
     steps = training.steps or training.epochs * ceil(count / (training.batch * training.accumulate))
     chosen_on = f"{aside:,} others" if dev_files else "a twentieth of them"
-    lines = [f"reads {number_of(count, 'example')}, and chooses the best weights on {chosen_on}"]
+    lines = [f"reads {number_of(count, 'text' if joint else 'example')}, and chooses the best weights on {chosen_on}"]
     if training.negatives:
         lines.append(f"finds up to {training.negatives} wrong candidates for each: {_MINED[training.mine]}")
     if fetched := to_fetch(config.model.base):
         lines.append(fetched)
-    lines.append(f"trains a {config.model.kind} from {config.model.base} on {training.device}: up to {steps:,} steps")
+    kind = "joint model" if joint else config.model.kind
+    lines.append(f"trains a {kind} from {config.model.base} on {training.device}: up to {steps:,} steps")
     lines.append(f"writes it to {arguments.output}")
     say(*lines)
+
+
+def _count(config: TrainConfig, kb: KnowledgeBase, files: list[File]) -> int:
+    """How many examples there are in files."""
+    if config.model.kind == "joint":
+        from entlink.learning.joint_texts import taught_texts
+
+        return sum(1 for _ in taught_texts(kb, _documents(files), config.training.speakers))
+    from entlink.learning.examples import gold_examples
+
+    return sum(1 for _ in gold_examples(kb, _documents(files)))
 
 
 def _lines(found: TrainReport) -> list[str]:
@@ -180,10 +211,34 @@ def _lines(found: TrainReport) -> list[str]:
         (f"{look.step:,}", "" if look.loss is None else f"{look.loss:.4f}", _shown(look.figure))
         for look in found.history
     ]
-    told = f"{number_of(found.examples, 'example')}, {found.steps:,} steps, {found.seconds / 60:.1f} minutes"
-    if found.best is not None:
+    joint = found.kind == "joint"
+    what = "text" if joint else "example"
+    told = f"{number_of(found.examples, what)}, {found.steps:,} steps, {found.seconds / 60:.1f} minutes"
+    if found.best is not None and joint:
+        told += f"; at step {found.best_step:,}, F1 was {found.best:.3f} on {found.held_out:,} held-out texts"
+    elif found.best is not None:
         told += f"; at step {found.best_step:,}, {found.best:.3f} of {found.held_out:,} held-out examples were right"
-    return [*columns([("step", "loss", "held out"), *rows]), told]
+    return [*columns([("step", "loss", "held out"), *rows]), told, *(_joint_lines(found) if joint else ())]
+
+
+def _joint_lines(found: TrainReport) -> list[str]:
+    """What became of the gold of a joint model, and how the written one does."""
+    lines = []
+    if found.snapped or found.left_out:
+        lines.append(
+            f"of {number_of(found.mentions, 'gold mention')}, {found.snapped:,} were moved to the ends of words, and "
+            f"{found.left_out:,} left out: without words, too long (model.longest), or beyond their turn"
+        )
+    fit = found.fit
+    if fit is None:
+        lines.append("nothing was held out, so that the scores are not calibrated and the thresholds are guesses")
+    else:
+        lines.append(
+            f"as written, on {number_of(fit.mentions, 'held-out mention')}: F1 of detection {fit.detection:.3f} at "
+            f"the threshold {fit.threshold:g}, of linking {fit.linking:.3f} at the joint threshold "
+            f"{fit.joint_threshold:g}{'' if fit.calibrated else '; too few to calibrate on'}"
+        )
+    return lines
 
 
 def _shown(figure: float | None) -> str:
@@ -194,14 +249,16 @@ COMMANDS = {
     "train": Command(
         _train,
         _configure,
-        "Train a bi-encoder, which finds candidates by vectors, or a cross-encoder, which orders a few of them, on "
-        "documents with gold. A training that was interrupted goes on where it was when the command is given again. "
-        "Gold that the knowledge base lacks teaches nothing and is left out. `entlink train personal` is a command "
-        "of its own, for personal mentions. Needs pip install 'entlink[train]'.",
+        "Train a bi-encoder, which finds candidates by vectors, a cross-encoder, which orders a few of them, or a "
+        "joint model, which finds mentions and links them in one reading, on documents with gold. A training that "
+        "was interrupted goes on where it was when the command is given again. Gold that the knowledge base lacks "
+        "teaches nothing and is left out; to a joint model it is a mention still. `entlink train personal` is a "
+        "command of its own, for personal mentions. Needs pip install 'entlink[train]'.",
         (
             "entlink train cross-encoder samples/conversations.jsonl --kb wiki.kb -o wiki-cross --dry-run",
             "entlink train bi-encoder samples/conversations.jsonl --kb wiki.kb -o wiki-dual --set training.epochs=3 "
             "--dry-run",
+            "entlink train joint samples/conversations.jsonl --kb wiki.kb -o wiki-joint --dry-run",
         ),
     ),
 }

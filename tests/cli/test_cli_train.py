@@ -132,3 +132,49 @@ def test_a_trained_model_is_gone_on_from(run, place, tmp_path):
     ran = run(*arguments(place, tmp_path / "n"), "--quiet", "--json", "--set", f"model.base={tmp_path / 'm'}")
     assert ran.code == 0, ran.err
     assert json.loads(ran.out)["history"][0]["step"] == 0, "what it knows already is looked at first"
+
+
+@pytest.fixture(scope="module")
+def joint(place):
+    """The arguments that train a joint model on a conversation."""
+    turns = [row(name, sense, "") for name in NAMES for sense in SENSES] * 2
+    gold = [{**link, "turn": at} for at, one in enumerate(turns) for link in one["gold"]]
+    said = [{"speaker": ("USER", "SYSTEM")[at % 2], "text": one["text"]} for at, one in enumerate(turns)]
+    talk = {"id": "talk", "turns": said, "gold": gold}
+    (place / "talk.jsonl").write_text(json.dumps(talk) + "\n", encoding="utf8")
+    base = place / "tiny"
+    (place / "joint.toml").write_text(
+        f'[model]\nkind = "joint"\nentities = "{base}"\ntext_tokens = 24\nlongest = 2\n'
+        "[training]\nlearning_rate = 2e-3\nnegatives = 1\n",
+        encoding="utf8",
+    )
+    return ["train", place / "joint.toml", place / "talk.jsonl", "--kb", place / "stage.kb", "--from", base]
+
+
+def test_a_joint_model_is_trained_and_told_of(run, joint, place, tmp_path):
+    ran = run(*joint, "-o", tmp_path / "m", "--dev", place / "dev.jsonl", "--turns", "user")
+    assert ran.code == 0, ran.err
+    assert "16 texts, 1 steps" in ran.out
+    assert "F1 was" in ran.out
+    assert "as written, on 16 held-out mentions: F1 of detection" in ran.out
+    assert json.loads((tmp_path / "m" / "model.json").read_text(encoding="utf8"))["kind"] == "joint"
+    # Trained further on another set: paper 1's ft_WP + WP.
+    further = [*joint[:-1], tmp_path / "m", "-o", tmp_path / "tuned", "--json", "--quiet"]
+    ran = run(*further)
+    assert ran.code == 0, ran.err
+    told = json.loads(ran.out)
+    assert (told["kind"], told["examples"], told["fit"]) == ("joint", 32, None)
+
+
+def test_a_dry_run_of_a_joint_model(run, joint, tmp_path):
+    ran = run(*joint, "-o", tmp_path / "m", "--turns", "USER", "--dry-run")
+    assert ran.code == 0, ran.err
+    assert "reads 16 texts" in ran.out
+    assert "trains a joint model from" in ran.out
+    assert not (tmp_path / "m").exists()
+
+
+def test_turns_are_for_a_joint_model(run, place, tmp_path):
+    ran = run(*arguments(place, tmp_path / "m"), "--turns", "USER")
+    assert ran.code != 0
+    assert "training.speakers does not fit a cross-encoder" in ran.err

@@ -33,10 +33,10 @@ def document(name, *right, id="d"):
 def test_every_preset_can_be_read():
     assert preset_names() == [
         *("bi-encoder", "blink-bi-encoder", "cross-encoder"),
-        *("hansel-ca", "hansel-ca-tuned", "hansel-de"),
+        *("hansel-ca", "hansel-ca-tuned", "hansel-de", "joint"),
     ]
     for name in preset_names():
-        assert read_train_config(name).model.kind in ("bi-encoder", "cross-encoder")
+        assert read_train_config(name).model.kind in ("bi-encoder", "cross-encoder", "joint")
 
 
 def test_presets_have_what_the_papers_say():

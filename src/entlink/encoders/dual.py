@@ -150,7 +150,7 @@ def load_recipe(recipe: Mapping[str, Any]) -> DualEncoder:
         raise ConfigError("the encoder was given as an object and not by name, so it cannot be loaded again")
     if kept := _kept_of_blink(Path(spec)):
         spec = kept
-    if (found := card_of(spec)) is not None and found[1].kind in ("dual", "cross"):
+    if (found := card_of(spec)) is not None and found[1].kind in ("dual", "cross", "joint"):
         from entlink.encoders.trained_dual import load_trained_dual
 
         return load_trained_dual(spec)

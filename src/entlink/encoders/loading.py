@@ -81,6 +81,8 @@ _OTHERWISE = {
     "dual": "reads mentions and entities, and no plain texts. Name it as the `encoder` of the retriever `dense`",
     "cross": "scores pairs of a mention and an entity, and has no vectors. Name it as `cross` of the ranker "
     "`combination`, or as the `model` of the ranker `cross-encoder`",
+    "joint": "finds mentions, and has vectors of spans only. Name it as the `model` of the detector `joint` and of "
+    "the retriever `joint`",
 }
 
 

@@ -11,7 +11,9 @@ from entlink.errors import DamagedError
 from entlink.kb.checksums import checksum
 
 CARD = "model.json"
-Kind = Literal["transformer", "static", "dual", "cross"]  # the last two were trained on mentions and entities
+Kind = Literal[
+    "transformer", "static", "dual", "cross", "joint"
+]  # the last three were trained on mentions and entities
 
 
 class FileCard(msgspec.Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""The folders of models that were trained on mentions and entities: what is common to both kinds of them."""
+"""The folders of models that were trained on mentions and entities: what is common to all kinds of them."""
 
 from __future__ import annotations
 
@@ -32,13 +32,14 @@ if TYPE_CHECKING:
 
     Head = Mapping[str, NDArray[numpy.float32]]
 
-Kind = Literal["dual", "cross"]
+Kind = Literal["dual", "cross", "joint"]
 GRAPH, MENTION_GRAPH, ENTITY_GRAPH = "model.onnx", "mention.onnx", "entity.onnx"
 TOKENIZER, HEAD = "tokenizer.json", "head.safetensors"
 _READ = (GRAPH, MENTION_GRAPH, ENTITY_GRAPH, TOKENIZER, HEAD)  # weights to train on from may be beside them, larger
 _WANTED = {
     "dual": "an encoder of mentions and entities",
     "cross": "a cross-encoder, which scores pairs of a mention and an entity",
+    "joint": "a joint model, which finds mentions and links them",
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,7 +35,8 @@ class Base(NamedTuple):
     tokenizer: Any
     source: str
     identity: str  # of the files read
-    kind: str = ""  # "dual" or "cross" if it was trained before
+    kind: str = ""  # "dual", "cross" or "joint" if it was trained before
+    settings: Mapping[str, Any] = {}  # in its card, if it was
     licence: str = ""
     languages: str = ""
 
@@ -120,6 +122,7 @@ def _from_trained(folder: Path) -> Base:
         source=str(folder.resolve()),
         identity=weights_hash([folder / KEPT], folder / HEAD, shape),
         kind=card.kind,
+        settings=card.settings,
         licence=card.licence,
         languages=card.languages,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy
 import torch
@@ -107,6 +107,18 @@ def _entity(kb: KnowledgeBase, id: str) -> Entity:
     return entity
 
 
+class Lessons(Protocol):
+    """What a loop takes steps over: so many examples, each perhaps with negatives."""
+
+    @property
+    def negatives(self) -> Sequence[tuple[int, ...]]: ...
+
+    def __len__(self) -> int: ...
+
+    def digest(self) -> str:
+        """What the examples are, as a checksum."""
+
+
 class Chosen(NamedTuple):
     """An example of a batch, with the negatives that were kept of it this time, and whether its name is hidden."""
 
@@ -120,7 +132,7 @@ def epoch_order(seed: int, epoch: int, count: int) -> NDArray[numpy.int64]:
     return numpy.random.default_rng([seed, epoch]).permutation(count)
 
 
-def choose(material: Material, examples: Iterable[int], config: TrainingConfig, epoch: int) -> list[Chosen]:
+def choose(material: Lessons, examples: Iterable[int], config: TrainingConfig, epoch: int) -> list[Chosen]:
     """The examples with those of their negatives that chance keeps, the same whatever they are batched with.
 
     Chance hides the names of some, too.

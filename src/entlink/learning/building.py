@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import torch
 
 from entlink.errors import ConfigError, InputError
+from entlink.learning.joint_network import JointNetwork
 from entlink.learning.networks import BiEncoder, CrossEncoder, Tower
 
 if TYPE_CHECKING:
+    from entlink.interfaces import DualEncoder
     from entlink.learning.base import Arrays, Base
     from entlink.learning.train_config import ModelConfig
 
 SHARED, SIDES = "shared", ("mention", "entity")
+Network: TypeAlias = BiEncoder | CrossEncoder | JointNetwork
 
 
 def make_network(config: ModelConfig, base: Base, seed: int, *, bf16: bool = False) -> BiEncoder | CrossEncoder:
     """The network before its first step; what the base lacks, its head, depends on the seed."""
     torch.manual_seed(seed)
     width = int(base.config["hidden_size"])
-    layers = int(base.config["num_hidden_layers"])
-    if config.frozen_layers > layers:
-        raise ConfigError(f"model.frozen_layers = {config.frozen_layers} does not fit: {config.base} has {layers}")
-    longest = int(base.config.get("max_position_embeddings", 512))
+    _check_layers(config, base)
+    longest = _most_tokens(base)
     asked = max(config.mention_tokens, config.entity_tokens)
     if config.kind == "cross-encoder":
         asked = config.mention_tokens + config.entity_tokens - 1
@@ -52,16 +53,56 @@ def make_network(config: ModelConfig, base: Base, seed: int, *, bf16: bool = Fal
     return pair
 
 
-def tower_names(network: BiEncoder | CrossEncoder) -> dict[str, Tower]:
+def make_joint(config: ModelConfig, base: Base, dual: DualEncoder, seed: int, *, bf16: bool = False) -> JointNetwork:
+    """The network of a joint model, whose vectors are in the space of the entities of `dual`."""
+    torch.manual_seed(seed)
+    _check_layers(config, base)
+    if config.text_tokens > _most_tokens(base):
+        raise ConfigError(
+            f"model.text_tokens = {config.text_tokens} does not fit: {config.base} reads {_most_tokens(base)}"
+        )
+    tower = _tower(config, base, SIDES[0], bf16)  # of a base with two, the one that reads texts
+    width = int(base.config["hidden_size"])
+    network = JointNetwork(tower, width, dual.dimension, cosine=dual.similarity == "cosine")
+    if base.kind == "joint":
+        towards = base.settings.get("entity_identity")
+        if towards != dual.entity_identity:
+            raise ConfigError(
+                f"{config.base} was trained towards vectors of entities by {towards!r}, and model.entities gives "
+                f"those by {dual.entity_identity!r}. Set model.entities to what the base was trained with "
+                f"({base.settings.get('entities')!r})"
+            )
+        for name in ("edges", "entity"):
+            _put(getattr(network, name), base.heads, name, config.base)
+    return network
+
+
+def _check_layers(config: ModelConfig, base: Base) -> None:
+    layers = int(base.config["num_hidden_layers"])
+    if config.frozen_layers > layers:
+        raise ConfigError(f"model.frozen_layers = {config.frozen_layers} does not fit: {config.base} has {layers}")
+
+
+def _most_tokens(base: Base) -> int:
+    return int(base.config.get("max_position_embeddings", 512))
+
+
+def tower_names(network: Network) -> dict[str, Tower]:
     """The towers of a network by name."""
-    if isinstance(network, CrossEncoder):
+    if isinstance(network, CrossEncoder | JointNetwork):
         return {SHARED: network.tower}
     return {name: tower for name, tower in network.towers.items() if isinstance(tower, Tower)}
 
 
-def head_weights(network: BiEncoder | CrossEncoder) -> dict[str, torch.Tensor]:
+def head_weights(network: Network) -> dict[str, torch.Tensor]:
     """The head of a network, by the names of the file it is kept in."""
-    heads = {"score": network.score} if isinstance(network, CrossEncoder) else dict(network.heads.items())
+    heads: dict[str, torch.nn.Module] = {}
+    if isinstance(network, CrossEncoder):
+        heads["score"] = network.score
+    elif isinstance(network, JointNetwork):
+        heads |= {"edges": network.edges, "entity": network.entity}
+    else:
+        heads |= dict(network.heads.items())
     return {f"{name}.{part}": value for name, head in heads.items() for part, value in head.state_dict().items()}
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy
 
 from entlink.encoders.reporting import Progress, ignore_progress
 from entlink.errors import ConfigError
 from entlink.learning.examples import Example, gold_examples
+from entlink.learning.joint_texts import TaughtText, taught_texts, with_negatives_of
 from entlink.learning.mining import Retrieve, name_negatives, nearest_negatives, retrieved_negatives
 
 if TYPE_CHECKING:
@@ -18,13 +19,14 @@ if TYPE_CHECKING:
     from entlink.learning.train_config import TrainConfig
 
 _HELD_OUT_SHARE = 0.05
+_One = TypeVar("_One", Example, TaughtText)
 
 
 class Prepared(NamedTuple):
-    """What `train` takes."""
+    """What `train` takes: mentions by themselves, or, for a joint model, texts."""
 
-    examples: list[Example]
-    held_out: list[Example]
+    examples: list[Example] | list[TaughtText]
+    held_out: list[Example] | list[TaughtText]
 
 
 def prepare(
@@ -41,6 +43,8 @@ def prepare(
     `retrieve` finds the candidates of a linker, where negatives are mined with one.
     """
     training = config.training
+    if config.model.kind == "joint":
+        return _texts(config, kb, documents, dev, retrieve=retrieve, progress=progress)
     examples = list(gold_examples(kb, documents))
     if dev is None:
         examples, held_out = split(examples, training.held_out, training.seed)
@@ -48,6 +52,29 @@ def prepare(
         held_out = drawn(list(gold_examples(kb, dev)), training.held_out, training.seed)
     both = mine(config, kb, [*examples, *held_out], retrieve=retrieve, progress=progress)
     return Prepared(both[: len(examples)], both[len(examples) :])
+
+
+def _texts(
+    config: TrainConfig,
+    kb: KnowledgeBase,
+    documents: Iterable[Document],
+    dev: Iterable[Document] | None,
+    *,
+    retrieve: Retrieve | None,
+    progress: Progress,
+) -> Prepared:
+    training = config.training
+    texts = list(taught_texts(kb, documents, training.speakers))
+    if dev is None:
+        texts, held_out = split(texts, training.held_out, training.seed)
+    else:
+        held_out = drawn(list(taught_texts(kb, dev, training.speakers)), training.held_out, training.seed)
+
+    def mined(examples: Sequence[Example]) -> list[Example]:
+        return mine(config, kb, examples, retrieve=retrieve, progress=progress)
+
+    both = with_negatives_of([*texts, *held_out], mined)
+    return Prepared(both[: len(texts)], both[len(texts) :])
 
 
 def mine(
@@ -73,7 +100,7 @@ def mine(
     return retrieved_negatives(retrieve, examples, count, progress)
 
 
-def split(examples: Sequence[Example], most: int, seed: int) -> tuple[list[Example], list[Example]]:
+def split(examples: Sequence[_One], most: int, seed: int) -> tuple[list[_One], list[_One]]:
     """The examples without, and those of, a twentieth of the documents: no document is in both."""
     documents = list(dict.fromkeys(one.document.id for one in examples))
     count = min(round(len(documents) * _HELD_OUT_SHARE), len(documents) - 1)
@@ -83,7 +110,7 @@ def split(examples: Sequence[Example], most: int, seed: int) -> tuple[list[Examp
     return kept, drawn([one for one in examples if one.document.id in aside], most, seed)
 
 
-def drawn(examples: Sequence[Example], most: int, seed: int) -> list[Example]:
+def drawn(examples: Sequence[_One], most: int, seed: int) -> list[_One]:
     """At most so many of the examples, in their order."""
     if len(examples) <= most:
         return list(examples)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,33 +13,40 @@ import msgspec
 import numpy
 
 from entlink.encoders.bert_graph import BertConfig, bert_graph
-from entlink.encoders.model_card import CARD, ModelCard, file_cards, write_card
+from entlink.encoders.model_card import CARD, Kind, ModelCard, file_cards, read_card, write_card
 from entlink.encoders.pulling import GRAPH, TOKENIZER
 from entlink.learning.base import HEAD, KEPT, SHAPE, Base
 from entlink.learning.building import SHARED, head_weights, tower_names
-from entlink.learning.networks import CrossEncoder
 from entlink.version import __version__
 
 if TYPE_CHECKING:
+    from entlink.encoders.joint_settings import JointSettings
     from entlink.learning.base import Arrays
-    from entlink.learning.networks import BiEncoder
+    from entlink.learning.building import Network
     from entlink.learning.train_config import TrainConfig
 
 TOLD, _PARTIAL = "training.json", ".partial"
+_KINDS: dict[str, Kind] = {"bi-encoder": "dual", "cross-encoder": "cross", "joint": "joint"}
 _WRITTEN = (GRAPH, "mention.onnx", "entity.onnx", TOKENIZER, HEAD, KEPT, SHAPE, TOLD)
 
 
 def export(
     folder: Path,
-    network: BiEncoder | CrossEncoder,
+    network: Network,
     base: Base,
     config: TrainConfig,
     facts: dict[str, Any],
     *,
     name: str,
     command: str = "",
+    settings: JointSettings | None = None,
+    finish: Callable[[Path], None] | None = None,
 ) -> ModelCard:
-    """Write the model folder; its card comes last, and without a card it is no model."""
+    """Write the model folder; its card comes last, and without a card it is no model.
+
+    `settings` are those of a joint model. `finish` is given the folder before it is in its place, and may change the
+    card: what it takes long for, a kill leaves undone and the model not there.
+    """
     partial = folder / _PARTIAL
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
@@ -46,8 +54,11 @@ def export(
     base.tokenizer.save(str(partial / TOKENIZER))
     told = {"config": msgspec.to_builtins(config), "commit": commit(), **facts}
     (partial / TOLD).write_bytes(msgspec.json.format(msgspec.json.encode(told)) + b"\n")
-    card = _card(partial, base, config, name, command, cross=isinstance(network, CrossEncoder))
+    card = _card(partial, base, config, name, command, settings, int(getattr(network, "dimension", 0)))
     write_card(partial, card)
+    if finish is not None:
+        finish(partial)
+        card = read_card(partial)
     (folder / CARD).unlink(missing_ok=True)
     for file in _WRITTEN:
         (folder / file).unlink(missing_ok=True)
@@ -58,7 +69,7 @@ def export(
     return card
 
 
-def _write_weights(folder: Path, network: BiEncoder | CrossEncoder, base: Base, config: TrainConfig) -> None:
+def _write_weights(folder: Path, network: Network, base: Base, config: TrainConfig) -> None:
     from safetensors.numpy import save_file
 
     shape = msgspec.convert(base.config, BertConfig)
@@ -75,26 +86,31 @@ def _write_weights(folder: Path, network: BiEncoder | CrossEncoder, base: Base, 
     (folder / SHAPE).write_bytes(msgspec.json.format(msgspec.json.encode(base.config)) + b"\n")
 
 
-def _card(folder: Path, base: Base, config: TrainConfig, name: str, command: str, *, cross: bool) -> ModelCard:
+def _card(
+    folder: Path, base: Base, config: TrainConfig, name: str, command: str, joint: JointSettings | None, width: int
+) -> ModelCard:
     model = config.model
+    most = {
+        "bi-encoder": max(model.mention_tokens, model.entity_tokens),
+        "cross-encoder": model.mention_tokens + model.entity_tokens,
+        "joint": model.text_tokens,
+    }
     return ModelCard(
         name=name,
-        kind="cross" if cross else "dual",
+        kind=_KINDS[model.kind],
         source=base.source,
-        dimension=model.dimension or int(base.config["hidden_size"]),
+        dimension=width or model.dimension or int(base.config["hidden_size"]),
         files=file_cards(folder),
         precision=config.training.export,
-        pooling=model.pooling,
-        max_length=model.mention_tokens + model.entity_tokens
-        if cross
-        else max(model.mention_tokens, model.entity_tokens),
+        pooling="span" if joint else model.pooling,
+        max_length=most[model.kind],
         licence=base.licence,
         languages=base.languages,
         weights=base.identity,
         entlink=__version__,
         command=command,
         made=datetime.now(UTC).isoformat(timespec="seconds"),
-        settings=msgspec.to_builtins(model.pairs),
+        settings=msgspec.to_builtins(joint or model.pairs),
     )
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import torch
 from torch import Tensor
 
-from entlink.learning.batches import MOST_TOKENS, Chosen, Material, blocks, padded
+from entlink.learning.batches import MOST_TOKENS, Chosen, Lessons, Material, blocks, padded
 from entlink.learning.losses import batch_softmax, group_binary, group_softmax
 
 if TYPE_CHECKING:
@@ -22,24 +22,30 @@ _LOOKED_AT_ONCE = 64  # mentions
 _ENCODED_AT_ONCE = 1_024  # entities
 
 
-class Learner(Protocol):
+_Taught = TypeVar("_Taught", bound=Lessons, contravariant=True)
+
+
+class Learner(Protocol[_Taught]):
     """What the loop trains."""
 
     @property
     def network(self) -> nn.Module:
         """What has the weights."""
 
-    def prepare(self, material: Material, progress: Progress) -> None:
+    def prepare(self, material: _Taught, progress: Progress) -> None:
         """Make what the first step would have to make for all others, and tell how far that is."""
 
-    def weigh(self, material: Material, chosen: Sequence[Chosen]) -> float:
+    def weigh(self, material: _Taught, chosen: Sequence[Chosen]) -> float:
         """What the loss of these is to be divided by."""
 
-    def loss(self, material: Material, chosen: Sequence[Chosen]) -> Tensor:
+    def loss(self, material: _Taught, chosen: Sequence[Chosen]) -> Tensor:
         """The loss of a batch, as a sum."""
 
-    def figure(self, material: Material, progress: Progress, stage: str) -> float:
-        """The share of the examples whose entity scores above all its negatives; a tie is no merit."""
+    def figure(self, material: _Taught, progress: Progress, stage: str) -> float:
+        """How good it is, from 0 to 1: mostly the share of the examples whose entity scores above all its negatives.
+
+        A tie is no merit.
+        """
 
 
 class CrossLearner:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import torch
 from torch import Tensor
 
 from entlink.errors import InputError
-from entlink.learning.batches import Material, choose, epoch_order
+from entlink.learning.batches import Lessons, choose, epoch_order
 from entlink.learning.checkpoints import Checkpoint, Checkpoints, Look, State
 
 if TYPE_CHECKING:
@@ -27,14 +27,17 @@ _MOST_LOST = 300.0  # seconds of work that a kill may cost, however long a step 
 _PLAIN = ("bias", "LayerNorm.weight")  # what weights decay is not for
 
 
-class Loop:
+_Taught = TypeVar("_Taught", bound=Lessons)
+
+
+class Loop(Generic[_Taught]):
     """One training: a learner, what it learns from, and how far it has come."""
 
     def __init__(
         self,
-        learner: Learner,
-        material: Material,
-        held_out: Material | None,
+        learner: Learner[_Taught],
+        material: _Taught,
+        held_out: _Taught | None,
         config: TrainingConfig,
         checkpoints: Checkpoints,
         progress: Progress,

@@ -64,10 +64,15 @@ class Tower(nn.Module):
             part.eval()
         return self
 
-    def forward(self, rows: Rows) -> Tensor:
+    def hidden(self, rows: Rows) -> Tensor:
+        """A vector a token."""
         with torch.autocast(rows.ids.device.type, dtype=torch.bfloat16, enabled=self.bf16):
             read = self.bert(input_ids=rows.ids, attention_mask=rows.mask)
         hidden: Tensor = read.last_hidden_state.float()  # [n, t, h]
+        return hidden
+
+    def forward(self, rows: Rows) -> Tensor:
+        hidden = self.hidden(rows)  # [n, t, h]
         if self.pooling == "cls":
             return hidden[:, 0]  # [n, h]
         taken = rows.mask.bool()  # [n, t]

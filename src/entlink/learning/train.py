@@ -2,41 +2,40 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
-import numpy
 import torch
 
 from entlink.encoders.model_card import CARD
-from entlink.encoders.pair_tokens import PairReader
 from entlink.encoders.reporting import Progress, ignore_progress
 from entlink.errors import ExistsError, InputError
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.writing import write_lock
 from entlink.learning.base import load_base
-from entlink.learning.batches import Material
-from entlink.learning.building import make_network
 from entlink.learning.checkpoints import Checkpoints, Look, State, has_checkpoint
+from entlink.learning.courses import Course, Learning, check_examples, joint_course, pair_course
 from entlink.learning.examples import Example
 from entlink.learning.export import export
-from entlink.learning.learners import BiLearner, CrossLearner, Learner
+from entlink.learning.joint_fitting import Fit, fit_joint
+from entlink.learning.joint_material import JointMaterial
+from entlink.learning.joint_texts import TaughtText
 from entlink.learning.loop import Loop
-from entlink.learning.networks import BiEncoder, CrossEncoder
 from entlink.learning.train_config import TrainConfig, checked
-
-if TYPE_CHECKING:
-    from entlink.learning.base import Base
 
 CHECKPOINT = "checkpoint"
 
 
 class TrainReport(msgspec.Struct, frozen=True):
-    """What became of a training: `best` is the share of held-out mentions whose entity beats its negatives."""
+    """What became of a training: `best` is the share of held-out mentions whose entity beats its negatives.
+
+    Of a joint model, `best` is the F1 of mentions found whose entity does, examples are texts, `snapped` mentions
+    were moved to the ends of words, `left_out` ones are no spans that it can find, and `fit` is how the written model
+    does.
+    """
 
     folder: str
     kind: str
@@ -48,13 +47,17 @@ class TrainReport(msgspec.Struct, frozen=True):
     examples: int
     held_out: int
     seconds: float
+    mentions: int = 0
+    snapped: int = 0
+    left_out: int = 0
+    fit: Fit | None = None
 
 
 def train(
     config: TrainConfig,
     kb: KnowledgeBase,
-    examples: Sequence[Example],
-    held_out: Sequence[Example],
+    examples: Sequence[Example] | Sequence[TaughtText],
+    held_out: Sequence[Example] | Sequence[TaughtText],
     folder: Path | str,
     *,
     progress: Progress = ignore_progress,
@@ -71,27 +74,20 @@ def train(
     """
     began, folder = monotonic(), Path(folder)
     device = check_start(config, folder, restart=restart)
-    _check_examples(config, examples)
+    check_examples(config, examples)
     with write_lock(folder, "training.lock"):
         base = load_base(config.model.base, progress)
-        reader = PairReader(base.tokenizer, config.model.pairs)
-        if config.training.masked > 0 and not reader.knows_a_mask:
-            logging.getLogger(__name__).warning("%s has no mask: no name is hidden in training", base.source)
-        material = Material(kb, reader, _teaching(examples, config), progress, "reading examples")
-        looked = _drawn(held_out, config)
-        aside = Material(kb, reader, looked, progress, "reading what is held out") if looked else None
-        facts = {**msgspec.to_builtins(config), "base weights": base.identity, "examples": material.digest()}
-        facts["held-out examples"] = aside.digest() if aside else ""
+        course = _course(Learning(config, kb, base, device, progress), examples, held_out)
+        facts = {**msgspec.to_builtins(config), "base weights": base.identity, **course.facts}
+        facts["examples"] = course.material.digest()
+        facts["held-out examples"] = course.aside.digest() if course.aside else ""
         checkpoints = Checkpoints(folder / CHECKPOINT, facts)
         if restart:
             checkpoints.remove()
-        bf16 = config.training.precision == "bf16"
-        network = make_network(config.model, base, config.training.seed, bf16=bf16).to(device)
-        learner = _learner(network, config, device)
+        lessons = (course.learner, course.material, course.aside)
         spent = monotonic() - began
-        loop = Loop(learner, material, aside, config.training, checkpoints, progress, minutes=minutes, spent=spent)
-        state = loop.run(look_first=_knows_already(config, base))
-        report = _report(folder, config, state, len(material), len(looked))
+        loop: Loop[Any] = Loop(*lessons, config.training, checkpoints, progress, minutes=minutes, spent=spent)
+        report = _report(folder, config, loop.run(look_first=course.look_first), course)
         progress("writing the model", 0, 0)
         told = {
             "base": {"source": base.source, "identity": base.identity},
@@ -100,10 +96,39 @@ def train(
             "report": msgspec.to_builtins(report),
             "torch": str(torch.__version__),
         }
-        export(folder, network, base, config, told, name=name or folder.resolve().name, command=command)
+        fitting = _Fitting(kb, held_out, progress) if course.settings else None
+        own = name or folder.resolve().name
+        settings, network = course.settings, course.network
+        export(folder, network, base, config, told, name=own, command=command, settings=settings, finish=fitting)
         checkpoints.remove()
     (folder / "training.lock").unlink(missing_ok=True)
-    return report
+    return report if fitting is None else msgspec.structs.replace(report, fit=fitting.found)
+
+
+class _Fitting:
+    """What is done with a joint model before it is in its place."""
+
+    def __init__(
+        self, kb: KnowledgeBase, held_out: Sequence[Example] | Sequence[TaughtText], progress: Progress
+    ) -> None:
+        self._kb, self._progress = kb, progress
+        self._texts = [one for one in held_out if isinstance(one, TaughtText)]
+        self.found: Fit | None = None
+
+    def __call__(self, folder: Path) -> None:
+        self.found = fit_joint(folder, self._kb, self._texts, self._progress)
+
+
+def _course(
+    given: Learning,
+    examples: Sequence[Example] | Sequence[TaughtText],
+    held_out: Sequence[Example] | Sequence[TaughtText],
+) -> Course:
+    if given.config.model.kind == "joint":
+        lessons = ([one for one in part if isinstance(one, TaughtText)] for part in (examples, held_out))
+        return joint_course(given, *lessons)
+    pairs = ([one for one in part if isinstance(one, Example)] for part in (examples, held_out))
+    return pair_course(given, *pairs)
 
 
 def check_start(config: TrainConfig, folder: Path, *, restart: bool = False) -> torch.device:
@@ -127,7 +152,8 @@ def device_of(name: str) -> torch.device:
     return device
 
 
-def _report(folder: Path, config: TrainConfig, state: State, examples: int, held_out: int) -> TrainReport:
+def _report(folder: Path, config: TrainConfig, state: State, course: Course) -> TrainReport:
+    joint = course.material if isinstance(course.material, JointMaterial) else None
     return TrainReport(
         folder=str(folder),
         kind=config.model.kind,
@@ -136,59 +162,17 @@ def _report(folder: Path, config: TrainConfig, state: State, examples: int, held
         best=state.best,
         best_step=state.best_step,
         history=state.history,
-        examples=examples,
-        held_out=held_out,
+        examples=joint.texts if joint else len(course.material),
+        held_out=course.held_out,
         seconds=round(state.seconds, 1),
+        mentions=joint.mentions if joint else len(course.material),
+        snapped=joint.snapped if joint else 0,
+        left_out=joint.left_out if joint else 0,
     )
 
 
 def kb_name(kb: KnowledgeBase) -> str:
     return kb.folder.name
-
-
-def _learner(network: BiEncoder | CrossEncoder, config: TrainConfig, device: torch.device) -> Learner:
-    if isinstance(network, CrossEncoder):
-        return CrossLearner(network, device, binary=config.model.loss == "binary")
-    model, batch = config.model, config.training.batch
-    return BiLearner(network, device, model.scale, batch, fixed_entities=model.fixed_entities)
-
-
-def _knows_already(config: TrainConfig, base: Base) -> bool:
-    """Whether a look before the first step tells anything: a cross-encoder with a new head only guesses."""
-    return config.model.kind == "bi-encoder" or base.kind == "cross"
-
-
-def _drawn(held_out: Sequence[Example], config: TrainConfig) -> list[Example]:
-    """As many of the held-out examples as are looked at."""
-    most = config.training.held_out
-    if config.model.kind == "cross-encoder":
-        held_out = [one for one in held_out if one.negatives]
-    if len(held_out) <= most:
-        return list(held_out)
-    rows = numpy.random.default_rng([config.training.seed, 1]).choice(len(held_out), most, replace=False)
-    return [held_out[row] for row in sorted(rows.tolist())]
-
-
-def _teaching(examples: Sequence[Example], config: TrainConfig) -> Sequence[Example]:
-    """The examples that can change anything: an entity alone is certain by the softmax of a cross-encoder."""
-    if config.model.kind == "cross-encoder" and config.model.loss == "softmax":
-        return [one for one in examples if one.negatives]
-    return examples
-
-
-def _check_examples(config: TrainConfig, examples: Sequence[Example]) -> None:
-    if not examples:
-        raise InputError(
-            "there is no example to train on: no gold mention whose entity the knowledge base has. Check that the "
-            "documents have gold, and that its ids are those of the knowledge base"
-        )
-    if config.model.kind == "cross-encoder" and not any(one.negatives for one in examples):
-        raise InputError(
-            "no example has negatives, so a cross-encoder has nothing to tell apart. Mine some (training.negatives), "
-            "or train on names that several entities share"
-        )
-    if not any(one.weight > 0 for one in examples):
-        raise InputError("all examples weigh 0, so nothing is learnt. Give some a weight above 0")
 
 
 def _check_folder(folder: Path, restart: bool) -> None:

@@ -27,9 +27,12 @@ class ModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     before the softmax. The embeddings and the first `frozen_layers` layers are not trained, which is faster; 0 trains
     all. With `fixed_entities` only the tower of mentions is trained, towards vectors of entities that stay as the
     base gives them: each is made once, so that a step takes a fraction of the time. `loss` is of a cross-encoder.
+    Of a joint model, `entities` is the encoder whose vectors of entities it learns to reach; it reads `text_tokens`
+    at once, and fills what a turn leaves free with at most `context_tokens` of earlier ones; a mention has at most
+    `longest` tokens.
     """
 
-    kind: Literal["bi-encoder", "cross-encoder"]
+    kind: Literal["bi-encoder", "cross-encoder", "joint"]
     base: str = "minilm"
     mention_tokens: Annotated[int, msgspec.Meta(ge=8)] = 64
     entity_tokens: Annotated[int, msgspec.Meta(ge=8)] = 64
@@ -43,6 +46,10 @@ class ModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     loss: Literal["softmax", "binary"] = "softmax"
     dropout: Annotated[float, msgspec.Meta(ge=0, lt=1)] = 0.1
     frozen_layers: AtLeastZero = 0
+    entities: str = "minilm"
+    text_tokens: Annotated[int, msgspec.Meta(ge=8)] = 128
+    context_tokens: AtLeastZero = 48
+    longest: AtLeastOne = 12
 
     @property
     def pairs(self) -> PairSettings:
@@ -62,7 +69,8 @@ class TrainingConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     mention, of which each is kept with `keep_rate` whenever the mention comes up; with `masked` the name itself is
     hidden, so that what stands around it must tell. A checkpoint is written with
     each look, every `checkpoint_every` steps and every five minutes (0: with looks only). `precision` bf16 is for
-    processors that know it; `export` is that of the model written.
+    processors that know it; `export` is that of the model written. A joint model learns from the turns of `speakers`,
+    if some are named, and takes those of others for context only.
     """
 
     epochs: AtLeastOne = 1
@@ -85,6 +93,7 @@ class TrainingConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     precision: Literal["fp32", "bf16"] = "fp32"
     export: Literal["int8", "fp32"] = "int8"
     checkpoint_every: AtLeastZero = 200
+    speakers: tuple[str, ...] = ()
 
 
 class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -121,7 +130,11 @@ def read_train_config(spec: str | Path, settings: Mapping[str, str] | None = Non
 def checked(config: TrainConfig) -> TrainConfig:
     """The configuration, if its parts fit together."""
     model = config.model
-    if model.kind == "cross-encoder":
+    if model.kind == "joint":
+        _check_joint(config)
+    elif config.training.speakers:
+        raise ConfigError(f"training.speakers does not fit a {model.kind}: it learns from mentions, not from turns")
+    elif model.kind == "cross-encoder":
         towers = ("dimension", "separate", "fixed_entities")
         for name, given in ((name, getattr(model, name)) for name in towers):
             if given:
@@ -136,6 +149,23 @@ def checked(config: TrainConfig) -> TrainConfig:
             "model.dimension to 0 with it"
         )
     return config
+
+
+def _check_joint(config: TrainConfig) -> None:
+    model, training = config.model, config.training
+    for name in ("dimension", "separate", "fixed_entities"):
+        if getattr(model, name):
+            raise ConfigError(
+                f"model.{name} = {getattr(model, name)} does not fit a joint model: its vectors are those of "
+                f"model.entities ({model.entities!r}), which stay as they are"
+            )
+    if model.loss != "softmax":
+        raise ConfigError(f"model.loss = {model.loss!r} does not fit a joint model: it has a loss of its own")
+    if training.masked or training.keep_rate < 1:
+        raise ConfigError(
+            "training.masked and training.keep_rate do not fit a joint model: its names are always to be seen, and a "
+            "mention is compared with all entities. Leave them out"
+        )
 
 
 def _lay(read: dict[str, Any], key: str, value: str) -> None:

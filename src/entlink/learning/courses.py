@@ -1,0 +1,200 @@
+"""What each kind of model learns from and with, for one training."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy
+
+from entlink.encoders.dual import load_dual
+from entlink.encoders.joint_settings import JointSettings
+from entlink.encoders.joint_tokens import JointReader
+from entlink.encoders.pair_tokens import PairReader
+from entlink.errors import InputError
+from entlink.kb.vector_store import EntityVectors
+from entlink.learning.batches import Material
+from entlink.learning.building import make_joint, make_network
+from entlink.learning.examples import Example
+from entlink.learning.joint_learner import JointLearner
+from entlink.learning.joint_material import JointMaterial
+from entlink.learning.joint_texts import TaughtText
+from entlink.learning.learners import BiLearner, CrossLearner, Learner
+from entlink.learning.networks import CrossEncoder
+
+if TYPE_CHECKING:
+    import torch
+
+    from entlink.encoders.reporting import Progress
+    from entlink.interfaces import DualEncoder, Vectors
+    from entlink.kb.knowledge_base import KnowledgeBase
+    from entlink.learning.base import Base
+    from entlink.learning.building import Network
+    from entlink.learning.networks import BiEncoder
+    from entlink.learning.train_config import TrainConfig
+
+_READING, _READING_ASIDE = "reading examples", "reading what is held out"
+_ENCODED_AT_ONCE = 512  # entities
+
+
+class Course(NamedTuple):
+    """A network with its learner, the lessons, what is held out, and what tells this training from others."""
+
+    network: Network
+    learner: Learner[Any]
+    material: Any
+    aside: Any | None
+    held_out: int
+    facts: dict[str, Any]
+    look_first: bool
+    settings: JointSettings | None = None  # of a joint model
+
+
+class Learning(NamedTuple):
+    """What a course is made of."""
+
+    config: TrainConfig
+    kb: KnowledgeBase
+    base: Base
+    device: torch.device
+    progress: Progress
+
+
+def pair_course(given: Learning, examples: Sequence[Example], held_out: Sequence[Example]) -> Course:
+    """That of a bi-encoder or a cross-encoder: mentions with their entities."""
+    config, kb, base, device, progress = given
+    reader = PairReader(base.tokenizer, config.model.pairs)
+    if config.training.masked > 0 and not reader.knows_a_mask:
+        logging.getLogger(__name__).warning("%s has no mask: no name is hidden in training", base.source)
+    material = Material(kb, reader, _teaching(examples, config), progress, _READING)
+    looked = _drawn(held_out, config)
+    aside = Material(kb, reader, looked, progress, _READING_ASIDE) if looked else None
+    bf16 = config.training.precision == "bf16"
+    network = make_network(config.model, base, config.training.seed, bf16=bf16).to(device)
+    # A cross-encoder with a new head only guesses before its first step: a look tells nothing.
+    look_first = config.model.kind == "bi-encoder" or base.kind == "cross"
+    return Course(network, _learner(network, config, device), material, aside, len(looked), {}, look_first)
+
+
+def joint_course(given: Learning, texts: Sequence[TaughtText], held_out: Sequence[TaughtText]) -> Course:
+    """That of a joint model: texts with all their mentions, and vectors of entities that stay as they are."""
+    config, kb, base, device, progress = given
+    model, training = config.model, config.training
+    dual = load_dual(model.entities)
+    settings = JointSettings(
+        text_tokens=model.text_tokens,
+        context_tokens=model.context_tokens,
+        longest=model.longest,
+        similarity="cosine" if dual.similarity == "cosine" else "dot",
+        scale=model.scale,
+        entities=str(Path(model.entities).resolve()) if Path(model.entities).is_dir() else model.entities,
+        entity_identity=dual.entity_identity,
+    )
+    reader = JointReader(base.tokenizer, settings)
+    material = JointMaterial(reader, texts, progress, _READING)
+    _check_spans(material)
+    aside = JointMaterial(reader, held_out, progress, _READING_ASIDE) if held_out else None
+    network = make_joint(model, base, dual, training.seed, bf16=training.precision == "bf16").to(device)
+    learner = JointLearner(network, device, model.scale, _Vectors(kb, dual))
+    facts = {"vectors of entities": dual.entity_identity}
+    look_first = base.kind == "joint"
+    return Course(network, learner, material, aside, len(held_out), facts, look_first, settings)
+
+
+class _Vectors:
+    """The vectors of entities, as linking will see them."""
+
+    def __init__(self, kb: KnowledgeBase, dual: DualEncoder) -> None:
+        self._kb, self._dual, self._vectors = kb, dual, EntityVectors(kb, dual)
+
+    def __call__(self, ids: Sequence[str], progress: Progress) -> Vectors:
+        found = numpy.zeros((len(ids), self._dual.dimension), numpy.float32)
+        for start in range(0, len(ids), _ENCODED_AT_ONCE):
+            progress("encoding entities", start, len(ids))
+            keys = [self._key(id) for id in ids[start : start + _ENCODED_AT_ONCE]]
+            found[start : start + len(keys)] = self._vectors.of(keys)
+        return found
+
+    def _key(self, id: str) -> int:
+        key = self._kb.key(id)
+        if key is None:
+            raise InputError(
+                f"the knowledge base has no entity {id!r}, which an example speaks of. Mine the examples anew"
+            )
+        return key
+
+
+def check_examples(config: TrainConfig, examples: Sequence[Any]) -> None:
+    """Whether there is something to learn from."""
+    joint = config.model.kind == "joint"
+    wanted = TaughtText if joint else Example
+    strange = next((one for one in examples if not isinstance(one, wanted)), None)
+    if strange is not None:
+        raise InputError(
+            f"a {config.model.kind} learns from {wanted.__name__}, and {type(strange).__name__} was given. "
+            "Make them with entlink.learning.data.prepare"
+        )
+    if joint:
+        _check_texts(examples)
+    else:
+        _check_pairs(config, examples)
+    if not any(one.weight > 0 for one in examples):
+        raise InputError("all examples weigh 0, so nothing is learnt. Give some a weight above 0")
+
+
+def _check_texts(texts: Sequence[TaughtText]) -> None:
+    if any(not one.optional for text in texts for one in text.mentions):
+        return
+    turns = " If training.speakers (--turns) names speakers, check their names." if not texts else ""
+    raise InputError(
+        "there is no gold mention to train on. Check that the documents have gold: JSON lines with `gold`, or one of "
+        f"the formats in docs/formats.md.{turns}"
+    )
+
+
+def _check_spans(material: JointMaterial) -> None:
+    if not any(one for own in material.gold for one in own if not one.optional):
+        raise InputError(
+            f"none of the {material.mentions:,} gold mentions is a span that the model can find: words of at most "
+            f"{material.reader.settings.longest} tokens. Set model.longest higher, and check the offsets of the gold"
+        )
+
+
+def _check_pairs(config: TrainConfig, examples: Sequence[Example]) -> None:
+    if not examples:
+        raise InputError(
+            "there is no example to train on: no gold mention whose entity the knowledge base has. Check that the "
+            "documents have gold, and that its ids are those of the knowledge base"
+        )
+    if config.model.kind == "cross-encoder" and not any(one.negatives for one in examples):
+        raise InputError(
+            "no example has negatives, so a cross-encoder has nothing to tell apart. Mine some (training.negatives), "
+            "or train on names that several entities share"
+        )
+
+
+def _learner(network: BiEncoder | CrossEncoder, config: TrainConfig, device: torch.device) -> Learner[Material]:
+    if isinstance(network, CrossEncoder):
+        return CrossLearner(network, device, binary=config.model.loss == "binary")
+    model, batch = config.model, config.training.batch
+    return BiLearner(network, device, model.scale, batch, fixed_entities=model.fixed_entities)
+
+
+def _drawn(held_out: Sequence[Example], config: TrainConfig) -> list[Example]:
+    """As many of the held-out examples as are looked at."""
+    most = config.training.held_out
+    if config.model.kind == "cross-encoder":
+        held_out = [one for one in held_out if one.negatives]
+    if len(held_out) <= most:
+        return list(held_out)
+    rows = numpy.random.default_rng([config.training.seed, 1]).choice(len(held_out), most, replace=False)
+    return [held_out[row] for row in sorted(rows.tolist())]
+
+
+def _teaching(examples: Sequence[Example], config: TrainConfig) -> Sequence[Example]:
+    """The examples that can change anything: an entity alone is certain by the softmax of a cross-encoder."""
+    if config.model.kind == "cross-encoder" and config.model.loss == "softmax":
+        return [one for one in examples if one.negatives]
+    return examples

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -27,32 +28,36 @@ class Backend(Protocol):
     def run(self, ids: Ids, mask: Ids) -> Hidden:
         """The hidden states, shaped rows, tokens, dimension."""
 
+    def run_middle(self, ids: Ids, mask: Ids) -> Hidden:
+        """The same half way through the layers, where they tell more of each word and less of the whole text."""
+
 
 class OnnxBackend:
     """A model in onnxruntime, from a file or from bytes."""
 
     def __init__(self, model: Path | bytes, threads: int | None = None) -> None:
-        import onnxruntime
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads or default_threads()
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        # Waiting threads that spin made it 1.7 times slower on a busy machine; on an idle one this was not measured.
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        options.enable_mem_pattern = False  # it pays where shapes repeat, and here they do not
-        source = model if isinstance(model, bytes) else str(model)
-        try:
-            self._session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
-        except Exception as problem:  # the library's own errors have no base but this
-            where = "the model" if isinstance(model, bytes) else model
-            raise InputError(
-                f"{where}: onnxruntime cannot load it ({_first_line(problem)}). Fetch it again"
-            ) from problem
+        self._model, self._threads = model, threads
+        self._session = _opened(model, threads)
         self._inputs = {one.name: one.type for one in self._session.get_inputs()}
         self._output, self.dimension = _hidden_output(self._session, model)
 
     def run(self, ids: Ids, mask: Ids) -> Hidden:
+        return self._run(self._session, self._output, ids, mask)
+
+    def run_middle(self, ids: Ids, mask: Ids) -> Hidden:
+        """The layer in the middle, where the graph is one of ours; of others, the last."""
+        session, output = self._middle
+        return self._run(session, output, ids, mask)
+
+    @cached_property
+    def _middle(self) -> tuple[Any, str]:
+        """A session that computes the first half of the layers only."""
+        from entlink.encoders.middle_layer import cut_after_middle
+
+        cut = cut_after_middle(self._model)
+        return (self._session, self._output) if cut is None else (_opened(cut.graph, self._threads), cut.output)
+
+    def _run(self, session: Any, output: str, ids: Ids, mask: Ids) -> Hidden:
         import numpy
 
         given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": numpy.zeros_like(ids)}
@@ -62,8 +67,26 @@ class OnnxBackend:
             name: numpy.ascontiguousarray(given[name], dtype=numpy.int32 if "int32" in kind else numpy.int64)
             for name, kind in self._inputs.items()
         }
-        hidden: Hidden = self._session.run([self._output], feed)[0]
+        hidden: Hidden = session.run([output], feed)[0]
         return hidden
+
+
+def _opened(model: Path | bytes, threads: int | None) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads or default_threads()
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    # Waiting threads that spin made it 1.7 times slower on a busy machine; on an idle one this was not measured.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.enable_mem_pattern = False  # it pays where shapes repeat, and here they do not
+    source = model if isinstance(model, bytes) else str(model)
+    try:
+        return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+    except Exception as problem:  # the library's own errors have no base but this
+        where = "the model" if isinstance(model, bytes) else model
+        raise InputError(f"{where}: onnxruntime cannot load it ({_first_line(problem)}). Fetch it again") from problem
 
 
 class TorchBackend:
@@ -86,12 +109,19 @@ class TorchBackend:
         self.dimension = int(model.config.hidden_size)
 
     def run(self, ids: Ids, mask: Ids) -> Hidden:
+        hidden: Hidden = self._run(ids, mask).last_hidden_state.numpy()
+        return hidden
+
+    def run_middle(self, ids: Ids, mask: Ids) -> Hidden:
+        layers = self._run(ids, mask, output_hidden_states=True).hidden_states
+        hidden: Hidden = layers[(len(layers) - 1) // 2].numpy()
+        return hidden
+
+    def _run(self, ids: Ids, mask: Ids, **wanted: bool) -> Any:
         import torch
 
         with torch.inference_mode():
-            found = self._model(input_ids=torch.from_numpy(ids), attention_mask=torch.from_numpy(mask))
-        hidden: Hidden = found.last_hidden_state.numpy()
-        return hidden
+            return self._model(input_ids=torch.from_numpy(ids), attention_mask=torch.from_numpy(mask), **wanted)
 
 
 def default_threads() -> int:

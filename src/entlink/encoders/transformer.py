@@ -71,9 +71,9 @@ class TransformerEncoder:
         return found if len(distinct) == len(texts) else _spread(found, distinct, texts)
 
     def encode_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """What each token of each text means where it stands; a text longer than the window is read in several.
+        """What each token of each text is where it stands; a text longer than the window is read in several.
 
-        Unlike the others, these rows are as the model gives them, not of unit length.
+        These rows are of the model's middle layer, as it gives them, not of unit length.
         """
         placed = self._reader.read_whole(texts)
         found = [numpy.zeros((len(one.ids), self.dimension), numpy.float32) for one in placed]
@@ -83,7 +83,7 @@ class TransformerEncoder:
         ]
         tokens = [self._reader.marked(placed[number].ids[part.first : part.last]) for number, part in parts]
         for batch in batches([len(one.ids) for one in tokens]):
-            hidden = self._backend.run(*_padded([tokens[at] for at in batch]))
+            hidden = self._backend.run_middle(*_padded([tokens[at] for at in batch]))
             for row, at in enumerate(batch):
                 (number, part), first = parts[at], tokens[at].first - parts[at][1].first
                 found[number][part.from_ : part.to] = hidden[row, first + part.from_ : first + part.to]

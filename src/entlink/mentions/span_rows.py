@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     Floats = NDArray[numpy.float32]
 
 
+_PLACES = 5
+
+
 class Rows(NamedTuple):
     """The spans of a text that may be mentions, and a row for each."""
 
@@ -57,20 +60,23 @@ class SpanReader:
 
 
 def _vectors(tokens: TokenVectors, spans: Sequence[Proposal]) -> Floats:
-    """The mean, the first and the last of the vectors of each span's tokens."""
+    """Of each span's tokens, the mean, the first and the last; and the tokens before and after it."""
     import numpy
 
     starts, ends = [start for start, _ in tokens.offsets], [end for _, end in tokens.offsets]
-    size = tokens.vectors.shape[1]
-    found = numpy.zeros((len(spans), 3 * size), numpy.float32)
+    count, size = tokens.vectors.shape
+    found = numpy.zeros((len(spans), _PLACES, size), numpy.float32)
     sums = numpy.concatenate((numpy.zeros((1, size), numpy.float32), tokens.vectors.cumsum(axis=0)))
     for row, span in enumerate(spans):
         first, last = bisect_right(ends, span.start), bisect_left(starts, span.end)
         if first < last:
-            found[row, :size] = (sums[last] - sums[first]) / (last - first)
-            found[row, size : 2 * size] = tokens.vectors[first]
-            found[row, 2 * size :] = tokens.vectors[last - 1]
-    return found
+            found[row, 0] = (sums[last] - sums[first]) / (last - first)
+            found[row, 1], found[row, 2] = tokens.vectors[first], tokens.vectors[last - 1]
+            if first:
+                found[row, 3] = tokens.vectors[first - 1]
+            if last < count:
+                found[row, 4] = tokens.vectors[last]
+    return found.reshape(len(spans), _PLACES * size)
 
 
 def token_encoder(name: str) -> TransformerEncoder:

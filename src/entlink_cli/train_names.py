@@ -45,7 +45,7 @@ def _train(arguments: Namespace) -> None:
                 yield document
 
         taught = teach(kb, documents(), command=shlex.join(["entlink", *arguments.words]), made=now())
-    if not taught.names:
+    if taught.unknown == taught.mentions:
         raise InputError(
             f"none of {number_of(taught.mentions, 'gold mention')} leads to an entity of {arguments.kb}: there is "
             "nothing to learn. Check that the gold names entities as the knowledge base does"
@@ -53,11 +53,11 @@ def _train(arguments: Namespace) -> None:
     taught = msgspec.structs.replace(taught, data=[msgspec.to_builtins(file.facts()) for file in files])
     write_taught(Path(arguments.output), taught)
     if arguments.json:
-        say_json({"names": len(taught.names), "mentions": taught.mentions, "unknown": sum(taught.unknown.values())})
+        say_json({"names": len(taught.names), "mentions": taught.mentions, "unknown": taught.unknown})
     elif not arguments.quiet:
         say(
             f"{number_of(len(taught.names), 'name')} from {number_of(taught.mentions, 'mention')}; "
-            f"{sum(taught.unknown.values()):,} lead to no entity of the knowledge base"
+            f"{taught.unknown:,} lead to no entity of the knowledge base"
         )
     if not arguments.quiet:
         note(f'saved as {arguments.output}. Use it in a configuration: [[retriever]] name = "taught", model = …')

@@ -14,7 +14,8 @@ from entlink.kb.taught_names import read_taught
 class TaughtRetriever:
     """The entities that a name led to in documents with gold; a score is the share of an entity there.
 
-    `model` is a file that `entlink train names` made. Entities that are no longer there are left out.
+    `model` is a file that `entlink train names` made. Entities that are no longer there are left out. What
+    a document itself taught, by its id, does not count for it.
     """
 
     def __init__(self, kb: KnowledgeBase, *, model: str | Path, limit: int = 5) -> None:
@@ -26,22 +27,25 @@ class TaughtRetriever:
         self._types = types
 
     def retrieve(self, questions: Sequence[Question]) -> list[list[Sequence[Candidate]]]:
-        return [[self._candidates(mention.text) for mention in question.mentions] for question in questions]
+        return [
+            [self._candidates(mention.text, question.document.id) for mention in question.mentions]
+            for question in questions
+        ]
 
     def rescore(self, shortlists: Sequence[Shortlist]) -> list[Sequence[float]]:
         """The share of what others found: 0 for entities that the name never led to."""
         return [
             [shares.get(one.entity, 0.0) for one in shortlist.candidates]
             for shortlist in shortlists
-            for shares in (self._shares(shortlist.mention.text),)
+            for shares in (self._shares(shortlist.mention.text, shortlist.document.id),)
         ]
 
-    def _shares(self, surface: str) -> Mapping[str, float]:
-        return {} if self.kb.meaning(surface).blocked else self._taught.of(surface)
+    def _shares(self, surface: str, document: str) -> Mapping[str, float]:
+        return {} if self.kb.meaning(surface).blocked else self._taught.of(surface, document)
 
-    def _candidates(self, surface: str) -> list[Candidate]:
+    def _candidates(self, surface: str, document: str) -> list[Candidate]:
         found: list[Candidate] = []
-        for id, share in sorted(self._shares(surface).items(), key=lambda one: (-one[1], one[0])):
+        for id, share in sorted(self._shares(surface, document).items(), key=lambda one: (-one[1], one[0])):
             entity = self.kb.get(id)
             wanted = not self._types or bool(self._types.intersection(self.kb.types(id)))
             if entity is not None and wanted and len(found) < self.limit:

@@ -20,27 +20,40 @@ if TYPE_CHECKING:
 FORMAT = 1
 
 
+NOWHERE = ""  # stands for entities that the knowledge base lacks
+
+
 class TaughtNames(msgspec.Struct, frozen=True, kw_only=True):
-    """For each folded name, how often it led to each entity, and how often to none that is known."""
+    """For each folded name, how often it led to each entity, and the same of each document."""
 
     format: int = FORMAT
     names: dict[str, dict[str, int]]
-    unknown: dict[str, int] = {}
+    own: dict[str, dict[str, dict[str, int]]] = {}
     mentions: int = 0
+    unknown: int = 0
     kb: str = ""
     entlink: str = ""
     command: str = ""
     made: str = ""
     data: list[dict[str, Any]] = []
 
-    def of(self, surface: str) -> Mapping[str, float]:
-        """The share of each entity among what a name led to; in the singular or plural if not as it is written."""
+    def of(self, surface: str, document: str) -> Mapping[str, float]:
+        """The share of each entity among what a name led to; in the singular or plural if not as it is written.
+
+        What this very document taught does not count: else it would seem to know what it cannot know of others.
+        """
         key = key_of(surface)
+        own = self.own.get(document, {})
         for tried in (key, *inflected(key)):
-            found = self.names.get(tried)
-            if found:
-                total = sum(found.values()) + self.unknown.get(tried, 0)
-                return {entity: count / total for entity, count in found.items()}
+            here = own.get(tried, {})
+            found = {
+                entity: left
+                for entity, count in self.names.get(tried, {}).items()
+                if (left := count - here.get(entity, 0)) > 0
+            }
+            if found.keys() - {NOWHERE}:
+                total = sum(found.values())
+                return {entity: count / total for entity, count in found.items() if entity != NOWHERE}
         return {}
 
 
@@ -49,8 +62,8 @@ def teach(kb: KnowledgeBase, documents: Iterable[Document], **about: Any) -> Tau
     from entlink.version import __version__
 
     names: dict[str, Counter[str]] = defaultdict(Counter)
-    unknown = Counter[str]()
-    mentions = 0
+    own: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    mentions = unknown = 0
     for document in documents:
         for gold in document.gold:
             key = key_of(document.text[gold.span.start : gold.span.end])
@@ -58,18 +71,23 @@ def teach(kb: KnowledgeBase, documents: Iterable[Document], **about: Any) -> Tau
                 continue
             mentions += 1
             entity = kb.resolve(gold.entities[0]) if gold.entities else None
-            if entity is None:
-                unknown[key] += 1
-            else:
-                names[key][entity.id] += 1
+            unknown += entity is None
+            id = NOWHERE if entity is None else entity.id
+            names[key][id] += 1
+            own[document.id][key][id] += 1
     return TaughtNames(
-        names={key: dict(sorted(found.items())) for key, found in sorted(names.items())},
-        unknown=dict(sorted(unknown.items())),
+        names=_plain(names),
+        own={document: _plain(found) for document, found in sorted(own.items())},
+        unknown=unknown,
         mentions=mentions,
         kb=kb.folder.name,
         entlink=__version__,
         **about,
     )
+
+
+def _plain(names: Mapping[str, Counter[str]]) -> dict[str, dict[str, int]]:
+    return {key: dict(sorted(found.items())) for key, found in sorted(names.items())}
 
 
 def write_taught(path: Path, taught: TaughtNames) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from entlink.documents import Document
@@ -42,7 +42,7 @@ def gold_texts(documents: Iterable[Document]) -> Iterator[GoldText]:
 
 
 class SeenCounts:
-    """How often each name was a mention in the texts; for a text of a document, what the others tell."""
+    """How often each name was a mention in the texts of each document, and in all."""
 
     def __init__(self, kb: KnowledgeBase, texts: Sequence[GoldText]) -> None:
         self._by_document: dict[str, tuple[Counter[str], Counter[str]]] = {}
@@ -62,13 +62,14 @@ class SeenCounts:
             self.total.update(total)
 
     @property
-    def all(self) -> Mapping[str, Seen]:
+    def all(self) -> dict[str, Seen]:
         """Of the names that were mentions at least once."""
-        return {key: Seen(count, max(count, self.total[key])) for key, count in sorted(self.linked.items())}
+        return {key: Seen(count, self.total[key]) for key, count in sorted(self.linked.items())}
 
-    def without(self, document: str, key: str) -> Seen:
-        """What all documents but this tell of a name."""
-        linked, total = self._by_document[document]
-        rest = self.linked[key] - linked[key]
-        # A name that no other text links is not known to be one: in texts to come it would not be here at all.
-        return Seen(rest, max(rest, self.total[key] - total[key])) if rest else Seen(0.0, 0.0)
+    @property
+    def own(self) -> dict[str, dict[str, Seen]]:
+        """The same of each document."""
+        return {
+            document: {key: Seen(linked[key], total[key]) for key in sorted({*linked, *total})}
+            for document, (linked, total) in self._by_document.items()
+        }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -91,21 +90,13 @@ def train_detector(
         )
     folds = _folds(texts, seed)
     reads = token_encoder(encoder) if encoder else None
-    seen = SeenCounts(kb, texts)
-    table = _table(SpanReader(kb, reads), texts, seen, progress)
-    nets, logits = _cross_validated(table, folds, seed, progress)
-    slope, shift = _calibrated(logits, table.right)
-    chances = 1.0 / (1.0 + _exp(-(slope * logits + shift)))
-    choices = _choices(table, chances, mentions)
-    best = max(choices, key=lambda one: one.f1)
+    counts = SeenCounts(kb, texts)
     card = DetectorCard(
         encoder=encoder,
         identity=reads.identity if reads is not None else "",
-        threshold=best.threshold,
-        choices=choices,
-        slope=slope,
-        shift=shift,
-        seen=dict(seen.all),
+        seen=counts.all,
+        own=counts.own,
+        folds={one.document: int(fold) for one, fold in zip(texts, folds, strict=True)},
         mentions=mentions,
         texts=len(texts),
         entlink=__version__,
@@ -113,6 +104,13 @@ def train_detector(
         made=now(),
         data=list(data()),
     )
+    table = _table(SpanReader(kb, reads), texts, card, progress)
+    nets, logits = _cross_validated(table, folds, seed, progress)
+    slope, shift = _calibrated(logits, table.right)
+    chances = 1.0 / (1.0 + _exp(-(slope * logits + shift)))
+    choices = _choices(table, chances, mentions)
+    best = max(choices, key=lambda one: one.f1)
+    card = msgspec.structs.replace(card, threshold=best.threshold, choices=choices, slope=slope, shift=shift)
     write_model(Path(folder), SpanModel(card, nets))
     return DetectorReport(
         folder=str(folder),
@@ -143,15 +141,15 @@ def _folds(texts: Sequence[GoldText], seed: int) -> NDArray[numpy.int64]:
     return numpy.array([fold[one.document] for one in texts])
 
 
-def _table(reader: SpanReader, texts: Sequence[GoldText], seen: SeenCounts, progress: Progress) -> _Table:
+def _table(reader: SpanReader, texts: Sequence[GoldText], card: DetectorCard, progress: Progress) -> _Table:
     import numpy
 
     parts, right, owner, spans = [], [], [], []
     for start in range(0, len(texts), _AT_ONCE):
         progress("reading texts", start, len(texts))
-        for number, one in enumerate(texts[start : start + _AT_ONCE], start):
-            # A text at a time, since what was seen of a name depends on whose text it is.
-            [read] = reader.read([one.text], partial(seen.without, one.document))
+        batch = texts[start : start + _AT_ONCE]
+        found = reader.read([one.text for one in batch], [card.seen_elsewhere(one.document) for one in batch])
+        for number, (one, read) in enumerate(zip(batch, found, strict=True), start):
             if read.spans:
                 parts.append(read.values)
             own = [(span.start, span.end) for span in read.spans]

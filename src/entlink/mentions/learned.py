@@ -11,7 +11,6 @@ from entlink.interfaces import Judgement, Reason, Verdict
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.mentions.dictionary import DictionaryDetector
 from entlink.mentions.proposals import Proposal
-from entlink.mentions.span_features import counts_of
 
 _AT_ONCE = 32  # texts
 
@@ -21,7 +20,8 @@ class LearnedDetector:
 
     `model` is a folder that `entlink train detector` made. Without a threshold it is the one with the best F1 on
     texts that were held out; `precision` or `recall` instead choose the one that had as much there. Names that are
-    blocked are left out, and pinned ones taken, whatever the model says.
+    blocked are left out, and pinned ones taken, whatever the model says. A document that the model learnt from, by
+    its id, is judged as if it had not.
     """
 
     def __init__(
@@ -52,7 +52,6 @@ class LearnedDetector:
             )
         self.threshold = card.chosen(precision, recall) if threshold is None else threshold
         self._reader = SpanReader(kb, encoder)
-        self._seen = counts_of(card.seen)
 
     def knowledge_base_changed(self) -> None:
         self._reader.knowledge_base_changed()
@@ -85,9 +84,11 @@ class LearnedDetector:
     def _scored(self, documents: Sequence[Document]) -> list[tuple[Document, list[tuple[int, int, float]]]]:
         """The spans of each document, and how likely each is a mention."""
         found = []
-        read = self._reader.read([document.text for document in documents], self._seen)
+        card = self._model.card
+        seen = [card.seen_elsewhere(document.id) for document in documents]
+        read = self._reader.read([document.text for document in documents], seen)
         for document, rows in zip(documents, read, strict=True):
-            scores = self._model.probabilities(rows.values).tolist() if rows.spans else []
+            scores = self._model.probabilities(rows.values, document.id).tolist() if rows.spans else []
             spans = [
                 (one.start, one.end, 1.0 if one.is_name and self._is_pinned(document.text, one) else score)
                 for one, score in zip(rows.spans, scores, strict=True)

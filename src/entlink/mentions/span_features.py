@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from math import log, log1p
 from typing import NamedTuple
 
@@ -235,8 +235,3 @@ def _nesting(
 def _seen(found: Seen) -> tuple[float, float]:
     """The share of its occurrences that were mentions, drawn to a third where there are few; and how many."""
     return (found.linked + 1.0) / (found.total + 3.0), log1p(found.total)
-
-
-def counts_of(seen: Mapping[str, tuple[float, float]]) -> Callable[[str], Seen]:
-    """What was seen of a folded key."""
-    return lambda key: Seen(*seen[key]) if key in seen else NEVER_SEEN

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from entlink.errors import ConfigError, DamagedError, MissingModelError
-from entlink.mentions.span_features import FEATURES, Seen
+from entlink.mentions.span_features import FEATURES, NEVER_SEEN, Seen
 
 if TYPE_CHECKING:
     import numpy
@@ -33,17 +33,23 @@ class Choice(NamedTuple):
 
 
 class DetectorCard(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a trained detector."""
+    """What is known of a trained detector.
+
+    `seen` is how often names were mentions, `own` the same of each document, and `folds` which of the nets was
+    trained without a document: one that it learnt from is judged by that, without its own counts.
+    """
 
     format: int = FORMAT
     encoder: str | None
     identity: str = ""
     features: tuple[str, ...] = FEATURES
-    threshold: float
-    choices: tuple[Choice, ...]
+    threshold: float = 0.5
+    choices: tuple[Choice, ...] = ()
     slope: float = 1.0
     shift: float = 0.0
     seen: dict[str, Seen] = {}
+    own: dict[str, dict[str, Seen]] = {}
+    folds: dict[str, int] = {}
     mentions: int = 0
     texts: int = 0
     entlink: str = ""
@@ -51,6 +57,19 @@ class DetectorCard(msgspec.Struct, frozen=True, kw_only=True):
     made: str = ""
     data: list[dict[str, object]] = []
     sha256: str = ""
+
+    def seen_elsewhere(self, document: str) -> Callable[[str], Seen]:
+        """What is known of a folded name from all documents but this one."""
+        own = self.own.get(document, {})
+
+        def found(key: str) -> Seen:
+            every = self.seen.get(key, NEVER_SEEN)
+            here = own.get(key, NEVER_SEEN)
+            linked = every.linked - here.linked
+            # A name that no other text links is not known to be one: in texts to come it would not be here at all.
+            return Seen(linked, max(linked, every.total - here.total)) if linked > 0 else NEVER_SEEN
+
+        return found
 
     def chosen(self, precision: float | None, recall: float | None) -> float:
         """The lowest threshold with that precision, or the highest with that recall."""
@@ -93,11 +112,13 @@ class SpanModel(NamedTuple):
     card: DetectorCard
     nets: Sequence[Net]
 
-    def probabilities(self, rows: Floats) -> Floats:
-        """How likely each row is a mention."""
+    def probabilities(self, rows: Floats, document: str) -> Floats:
+        """How likely each row is a mention; of a document that it learnt from, by the net that did not see it."""
         import numpy
 
-        logits = sum(net.logits(rows) for net in self.nets) / len(self.nets)
+        fold = self.card.folds.get(document)
+        nets = self.nets if fold is None else [self.nets[fold]]
+        logits = sum(net.logits(rows) for net in nets) / len(nets)
         raised = numpy.exp(-numpy.clip(self.card.slope * logits + self.card.shift, -60.0, 60.0))
         found: Floats = (1.0 / (1.0 + raised)).astype(numpy.float32)
         return found

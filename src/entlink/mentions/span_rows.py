@@ -42,16 +42,16 @@ class SpanReader:
         self._features.knowledge_base_changed()
         self._scanner = self.kb.scanner()
 
-    def read(self, texts: Sequence[str], seen: Callable[[str], Seen]) -> list[Rows]:
-        """The rows of each text; a span without tokens has a vector of zeros."""
+    def read(self, texts: Sequence[str], seen: Sequence[Callable[[str], Seen]]) -> list[Rows]:
+        """The rows of each text, with what was seen of names for it; a span without tokens has a vector of zeros."""
         import numpy
 
         vectors = self.encoder.encode_tokens(texts) if self.encoder is not None else [None] * len(texts)
         found = []
-        for text, tokens in zip(texts, vectors, strict=True):
+        for text, tokens, known in zip(texts, vectors, seen, strict=True):
             words = words_of(text)
             spans = proposals(text, words, self._scanner.matches(text))
-            features = numpy.array(self._features.rows(text, words, spans, seen), numpy.float32)
+            features = numpy.array(self._features.rows(text, words, spans, known), numpy.float32)
             features = features.reshape(len(spans), -1)
             if tokens is not None:
                 features = numpy.concatenate((features, _vectors(tokens, spans)), axis=1) if spans else features

@@ -49,6 +49,11 @@ def _configure_build(parser: Parser) -> None:
         default="opening",
         help="describe an entity by how its page begins (default), or by its whole text, and keep its links",
     )
+    parser.add_argument(
+        "--names-in-openings",
+        action="store_true",
+        help='take the other names that first sentences give too ("Coriander, also known as cilantro, is"; English)',
+    )
     parser.add_argument("--limit", metavar="N", type=values.whole, help="take the first N pages or records only")
     options.machine(parser)
     _replace(parser)
@@ -67,6 +72,7 @@ def _build(arguments: Namespace) -> None:
         on_error=arguments.on_error,
         count_text=not arguments.no_text_counts,
         descriptions=arguments.descriptions,
+        names_in_openings=arguments.names_in_openings,
         memory=arguments.memory,
         processes=arguments.processes,
         limit=arguments.limit,

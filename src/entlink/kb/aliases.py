@@ -22,6 +22,7 @@ from entlink.kb.tiers import Normalisation, Tier, inflected, tier_between
 # Plain integers: operators of enum flags are ten times slower, and these run for every posting.
 _ANCHOR, _PAST = int(NameSource.ANCHOR), int(NameSource.PAST)
 _TITLE, _ALIAS, _STRIPPED = int(NameSource.TITLE), int(NameSource.ALIAS), int(NameSource.STRIPPED)
+_OPENING = int(NameSource.OPENING)
 _CACHED_MEANINGS = 100_000
 
 
@@ -34,6 +35,7 @@ class PriorWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     title: Weight = 3
     alias: Weight = 2
     stripped: Weight = 1
+    opening: Weight = 1
 
 
 class AliasEntry(NamedTuple):
@@ -196,8 +198,9 @@ class AliasTable:
         if version is None:
             return 0
         given = sum({source for name, source in given_names(version.entity) if name == surface})
-        if stored & _ANCHOR:
-            return 0 if not given and self._is_name_to_come(surface, entity, self._date) else stored
+        if stored & (_ANCHOR | _OPENING):
+            inferred = stored & (_ANCHOR | _OPENING)
+            return 0 if not given and self._is_name_to_come(surface, entity, self._date) else given | inferred
         return given
 
     def _is_name_to_come(self, surface: str, entity: int, date: str) -> bool:
@@ -216,7 +219,7 @@ def given_weight(weights: PriorWeights, sources: int) -> int:
         return weights.title
     if sources & _ALIAS:
         return weights.alias
-    return weights.stripped if sources & _STRIPPED else 0
+    return max(weights.stripped if sources & _STRIPPED else 0, weights.opening if sources & _OPENING else 0)
 
 
 def _without(form: Form, changed: set[int], removed: set[int]) -> Form:

@@ -26,6 +26,14 @@ class WikiTotals(msgspec.Struct):
     meanings: int = 0
 
 
+class OpeningTotals(msgspec.Struct):
+    """Of names in openings: how many were found, how many of them hold, and how many became redirects."""
+
+    found: int = 0
+    names: int = 0
+    redirects: int = 0
+
+
 class Manifest(msgspec.Struct):
     """The record a build leaves in the store."""
 
@@ -40,3 +48,4 @@ class Manifest(msgspec.Struct):
     counts: dict[str, str]
     problems: list[str] = []
     wiki: WikiTotals | None = None
+    openings: OpeningTotals | None = None

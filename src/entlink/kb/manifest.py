@@ -34,6 +34,15 @@ class OpeningTotals(msgspec.Struct):
     redirects: int = 0
 
 
+class MergeTotals(msgspec.Struct):
+    """Of a merge by title: how many entities were joined to an earlier one and why, and how many got a new id."""
+
+    by_title: int = 0
+    by_redirect: int = 0
+    by_openings: int = 0
+    renamed: int = 0
+
+
 class Manifest(msgspec.Struct):
     """The record a build leaves in the store."""
 
@@ -49,3 +58,4 @@ class Manifest(msgspec.Struct):
     problems: list[str] = []
     wiki: WikiTotals | None = None
     openings: OpeningTotals | None = None
+    joined: MergeTotals | None = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from entlink.kb.folding import key_of
@@ -68,11 +68,28 @@ def put_opening(connection: sqlite3.Connection, key: int, name: str) -> None:
     connection.execute("INSERT OR IGNORE INTO opening_names VALUES (?, ?, 0, NULL)", (key, name))
 
 
+def merge_openings(
+    merged: Store, stores: Sequence[Store], new_key: Callable[[int, int], int | None], progress: Progress
+) -> OpeningTotals | None:
+    """Take over what was found by knowledge bases that are merged, and settle it anew; None if none has read any."""
+    read = False
+    for number, store in enumerate(stores):
+        if not has_openings(store.connection):
+            continue
+        for old, name in store.connection.execute("SELECT entity, name FROM opening_names ORDER BY entity, name"):
+            read = True
+            key = new_key(number, old)
+            if key is not None:
+                put_opening(merged.connection, key, name)
+    return settle_openings(merged, progress) if read else None
+
+
 def settle_openings(store: Store, progress: Progress) -> OpeningTotals:
     """Settle which of the names that were found hold, and which are redirects; inside a transaction.
 
     The title of another entity is no name, unless that one's opening names this one by its title in turn. A name that
-    nobody else has, and that is no redirect, becomes one.
+    nobody else has, and that is no redirect, becomes one. Its own title, which a merge may have found in the opening
+    of another that is now one with it, is no further name.
     """
     connection = store.connection
     connection.execute(
@@ -139,6 +156,8 @@ UPDATE opening_names SET holds = 1 WHERE (entity, name) IN (
             ON back.key = own.key AND back.entity = other.entity
             WHERE own.entity = f.entity AND own.kind = {_TITLE}
         )
+    ) AND NOT EXISTS (
+        SELECT 1 FROM temp.given_names own WHERE own.key = f.key AND own.kind = {_TITLE} AND own.entity = f.entity
     )
 )
 """

@@ -17,7 +17,7 @@ from entlink_cli.parsing import Command
 from entlink_cli.progress import progress
 
 if TYPE_CHECKING:
-    from entlink.kb.manifest import Manifest
+    from entlink.kb.manifest import Manifest, MergeTotals
     from entlink_cli.parsing import Namespace, Parser
 
 _PROBLEMS_SHOWN = 5
@@ -49,6 +49,11 @@ def _configure_build(parser: Parser) -> None:
         default="opening",
         help="describe an entity by how its page begins (default), or by its whole text, and keep its links",
     )
+    parser.add_argument(
+        "--names-in-openings",
+        action="store_true",
+        help='take the other names that first sentences give too ("Coriander, also known as cilantro, is"; English)',
+    )
     parser.add_argument("--limit", metavar="N", type=values.whole, help="take the first N pages or records only")
     options.machine(parser)
     _replace(parser)
@@ -67,6 +72,7 @@ def _build(arguments: Namespace) -> None:
         on_error=arguments.on_error,
         count_text=not arguments.no_text_counts,
         descriptions=arguments.descriptions,
+        names_in_openings=arguments.names_in_openings,
         memory=arguments.memory,
         processes=arguments.processes,
         limit=arguments.limit,
@@ -142,6 +148,8 @@ def _facts(target: str, manifest: Manifest) -> list[str]:
         rows.append(("links", f"{manifest.links:,} to entities, {manifest.links_unresolved:,} to none"))
     if manifest.texts:
         rows.append(("texts", f"{manifest.texts:,} searched for names"))
+    if manifest.joined:
+        rows.append(("joined", _joined(manifest.joined)))
     rows.append(("size", size(about.bytes)))
     skipped = sum(source.skipped for source in manifest.sources)
     if skipped:
@@ -152,6 +160,11 @@ def _facts(target: str, manifest: Manifest) -> list[str]:
     if len(manifest.problems) > _PROBLEMS_SHOWN:
         lines.append("    …")
     return lines
+
+
+def _joined(totals: MergeTotals) -> str:
+    told = f"{totals.by_title:,} by title, {totals.by_redirect:,} by redirect, {totals.by_openings:,} by openings"
+    return told + (f"; {totals.renamed:,} got a new id" if totals.renamed else "")
 
 
 def _next_steps(target: str, manifest: Manifest) -> list[str]:
@@ -245,6 +258,13 @@ def _configure_merge(parser: Parser) -> None:
     parser.add_argument("kbs", metavar="NAME.kb", nargs="+", help="the knowledge bases to merge, two or more")
     _output(parser, "OUT.kb", "the knowledge base to make")
     parser.add_argument(
+        "--by",
+        choices=("id", "title"),
+        default="id",
+        help="which entities are one: those with the same id (default), or with the same title, with a title that "
+        "is a redirect of the other, or with openings that name each other",
+    )
+    parser.add_argument(
         "--on-conflict",
         choices=("error", "first", "last"),
         default="error",
@@ -266,6 +286,7 @@ def _merge(arguments: Namespace) -> None:
         manifest = merge(
             arguments.kbs,
             arguments.output,
+            by=arguments.by,
             on_conflict=arguments.on_conflict,
             replace=arguments.replace,
             memory=arguments.memory,
@@ -333,10 +354,11 @@ COMMANDS = {
     "kb merge": Command(
         _merge,
         _configure_merge,
-        "Merge knowledge bases into a new one: entities by id, counts added up. Pins and blocks come along.",
+        "Merge knowledge bases into a new one: entities by id or title, counts added up. Pins and blocks come along.",
         (
             "entlink kb build samples/products.csv -o other.kb --no-text-counts",
             "entlink kb merge shop.kb other.kb -o both.kb --on-conflict first",
+            "entlink kb merge shop.kb other.kb -o by-title.kb --by title",
         ),
     ),
     "kb export": Command(

@@ -13,8 +13,11 @@ if TYPE_CHECKING:
 
 
 def left_out_rows(about: Manifest | KnowledgeBaseInfo) -> list[tuple[str, str]]:
-    """Redirects and disambiguation pages, which became names, then what was left out and why."""
+    """Redirects, disambiguation pages and openings, which became names, then what was left out and why."""
     rows = _wiki_rows(about.wiki) if about.wiki else []
+    if about.openings:
+        names, redirects = about.openings.names, about.openings.redirects
+        rows.append(("in openings", f"{number_of(names, 'name')}, of which {number_of(redirects, 'redirect')}"))
     left_out: Counter[str] = Counter()
     for source in about.sources:
         left_out.update(source.left_out)

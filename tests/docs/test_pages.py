@@ -16,7 +16,8 @@ from entlink.config import LinkerConfig, make_stage, read_config
 from entlink.explain import OUTCOMES
 from entlink.formats.documents import decode_document, encode_document
 from entlink.kb.aliases import PriorWeights
-from entlink.mentions.dictionary import _TIER_SCORES, DictionaryDetector
+from entlink.kb.tiers import FACTORS
+from entlink.mentions.dictionary import DictionaryDetector
 from entlink.registry import BUILT_IN, find
 from entlink.sources import FORMATS
 
@@ -124,9 +125,10 @@ def test_names_page_has_the_weights_and_scores_of_the_code():
         "title": weights.title,
         "alias": weights.alias,
         "stripped title": weights.stripped,
+        "opening": weights.opening,
         "anchor only": 0,
     }
-    for tier, score in _TIER_SCORES.items():
+    for tier, score in FACTORS.items():
         assert f"{tier.name.lower()} {score:g}" in page("names")
 
 

@@ -15,10 +15,13 @@ Bearer = tuple[AliasEntry, str, str]  # with its id and title
 
 
 class AliasRetriever:
-    """The entities that bear the mention's surface as a name, most likely first; P(e|m) is over the wanted types."""
+    """The entities that bear the mention's surface as a name, most likely first; P(e|m) is over the wanted types.
 
-    def __init__(self, kb: KnowledgeBase, *, limit: int = 30) -> None:
-        self.kb, self.limit = kb, limit
+    With `wide` those that bear it at any tier, where else the tightest tier that finds some decides.
+    """
+
+    def __init__(self, kb: KnowledgeBase, *, limit: int = 30, wide: bool = False) -> None:
+        self.kb, self.limit, self.wide = kb, limit, wide
         self._types: frozenset[str] = frozenset()
         self._found: dict[str, tuple[Candidate, ...]] = {}
 
@@ -50,7 +53,7 @@ class AliasRetriever:
         if found is None:
             if len(self._found) >= _CACHED_SURFACES:
                 self._found.clear()
-            found = self._found[surface] = self._look_up(surface)
+            found = self._found[surface] = self._look_up_wide(surface) if self.wide else self._look_up(surface)
         return found
 
     def _look_up(self, surface: str) -> tuple[Candidate, ...]:
@@ -72,6 +75,20 @@ class AliasRetriever:
                 evidence["pinned"] = 1.0
             candidates.append(Candidate(id, prior, evidence, title))
         return tuple(candidates)
+
+    def _look_up_wide(self, surface: str) -> tuple[Candidate, ...]:
+        meaning = self.kb.meaning(surface)
+        if meaning.pinned or meaning.blocked:
+            return self._look_up(surface)
+        heads = [(entry, *head) for entry in self.kb.wide(surface) if (head := self.kb.head_of(entry.entity))]
+        if self._types:
+            heads = [one for one in heads if self._types.intersection(self.kb.types(one[1]))]
+        total = sum(entry.support for entry, _, _ in heads)
+        return tuple(
+            Candidate(id, prior, {"prior": prior, "support": entry.support, "tier": float(entry.tier)}, title)
+            for entry, id, title in heads[: self.limit]
+            for prior in (entry.support / total if total else 0.0,)
+        )
 
     def _of_types(self, bearers: Iterable[Bearer]) -> list[Bearer]:
         return [bearer for bearer in bearers if self._types.intersection(self.kb.types(bearer[1]))]

@@ -7,21 +7,23 @@ on reading, from integers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Annotated, NamedTuple
 
 import msgspec
 
 from entlink.kb.alias_index import AliasIndex, Form
 from entlink.kb.folding import key_of
+from entlink.kb.irregular_plurals import irregular
 from entlink.kb.names import NameSource, given_names
 from entlink.kb.overlay import Overlay
 from entlink.kb.store import Store
-from entlink.kb.tiers import Normalisation, Tier, inflected, tier_between
+from entlink.kb.tiers import FACTORS, Normalisation, Tier, inflected, tier_between
 
 # Plain integers: operators of enum flags are ten times slower, and these run for every posting.
 _ANCHOR, _PAST = int(NameSource.ANCHOR), int(NameSource.PAST)
 _TITLE, _ALIAS, _STRIPPED = int(NameSource.TITLE), int(NameSource.ALIAS), int(NameSource.STRIPPED)
+_OPENING = int(NameSource.OPENING)
 _CACHED_MEANINGS = 100_000
 
 
@@ -34,6 +36,7 @@ class PriorWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     title: Weight = 3
     alias: Weight = 2
     stripped: Weight = 1
+    opening: Weight = 1
 
 
 class AliasEntry(NamedTuple):
@@ -42,6 +45,14 @@ class AliasEntry(NamedTuple):
     entity: int
     support: int
     sources: int
+
+
+class WideEntry(NamedTuple):
+    """One entity that a surface may mean at any tier; `tier` is the tightest at which it bears the name."""
+
+    entity: int
+    support: float
+    tier: Tier
 
 
 class Meaning(NamedTuple):
@@ -126,6 +137,38 @@ class AliasTable:
                 return loosest
         return meaning
 
+    def wide(self, surface: str) -> tuple[WideEntry, ...]:
+        """All that a surface may mean at any tier, best first; rules decide as in `meaning`.
+
+        Links count whatever the form, an entity's own naming once: its weight times the factor of its tier.
+        """
+        meaning = self.meaning(surface)
+        if meaning.pinned or meaning.blocked:
+            return tuple(WideEntry(entry.entity, entry.support, meaning.tier) for entry in meaning.entries)
+        links: dict[int, int] = {}
+        naming: dict[int, float] = {}
+        tiers: dict[int, Tier] = {}
+        for tier, forms in self._by_tier(surface):
+            for entity, support, sources in self._summed(forms, tier).entries:
+                weight = given_weight(self._weights, sources)
+                links[entity] = links.get(entity, 0) + support - weight
+                naming[entity] = max(naming.get(entity, 0.0), weight * FACTORS[tier])
+                tiers.setdefault(entity, tier)
+        entries = [WideEntry(entity, links[entity] + naming[entity], tier) for entity, tier in tiers.items()]
+        return tuple(sorted(entries, key=lambda entry: (-entry.support, entry.tier, entry.entity)))
+
+    def _by_tier(self, surface: str) -> Iterator[tuple[Tier, list[Form]]]:
+        """The forms that a surface meets at each tier and at no tighter one, the tightest tier first."""
+        key = key_of(surface)
+        ranked = [(tier_between(surface, form.text), form) for form in self.group(key)]
+        for tier in (Tier.EXACT, Tier.UNICODE, Tier.CASE, Tier.PUNCTUATION):
+            if self._normalisation.allows(tier):
+                yield tier, [form for own, form in ranked if own is tier]
+        if self._normalisation.inflection:
+            variants = dict.fromkeys((*inflected(key), *irregular(key)))
+            free = (variant for variant in variants if not self._overlay.rule_for_key(variant)[0])
+            yield Tier.INFLECTION, [form for variant in free for form in self.group(variant)]
+
     def _by_rule(self, surface: str, pinned: int | None) -> Meaning:
         if pinned is None:
             return BLOCKED
@@ -196,8 +239,9 @@ class AliasTable:
         if version is None:
             return 0
         given = sum({source for name, source in given_names(version.entity) if name == surface})
-        if stored & _ANCHOR:
-            return 0 if not given and self._is_name_to_come(surface, entity, self._date) else stored
+        if stored & (_ANCHOR | _OPENING):
+            inferred = stored & (_ANCHOR | _OPENING)
+            return 0 if not given and self._is_name_to_come(surface, entity, self._date) else given | inferred
         return given
 
     def _is_name_to_come(self, surface: str, entity: int, date: str) -> bool:
@@ -216,7 +260,7 @@ def given_weight(weights: PriorWeights, sources: int) -> int:
         return weights.title
     if sources & _ALIAS:
         return weights.alias
-    return weights.stripped if sources & _STRIPPED else 0
+    return max(weights.stripped if sources & _STRIPPED else 0, weights.opening if sources & _OPENING else 0)
 
 
 def _without(form: Form, changed: set[int], removed: set[int]) -> Form:

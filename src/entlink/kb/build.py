@@ -37,6 +37,7 @@ class _Plan(msgspec.Struct, frozen=True):
     on_error: str
     count_text: bool
     descriptions: str
+    names_in_openings: bool
     limit: int | None
     wiki: WikiOptions
     rules: str
@@ -141,6 +142,7 @@ def _plan(sources: Sequence[Source], options: BuildOptions) -> _Plan:
         options.on_error,
         options.count_text,
         options.descriptions,
+        options.names_in_openings,
         options.limit,
         options.wiki,
         options.wiki.rules_checksum(),

@@ -16,8 +16,9 @@ from entlink.kb.counts import BASE, LinkTotals, write_link_counts, write_occurre
 from entlink.kb.hyperlink_writer import store_hyperlinks
 from entlink.kb.index import make_index
 from entlink.kb.ingest import Checkpoint, Ingestion, Piece, pieces_of
-from entlink.kb.manifest import Manifest, SourceCard, WikiTotals
+from entlink.kb.manifest import Manifest, OpeningTotals, SourceCard, WikiTotals
 from entlink.kb.occurrences import count_occurrences
+from entlink.kb.opening_store import find_openings
 from entlink.kb.stage_sources import PROBLEMS_KEPT, StagedSource, Stager
 from entlink.kb.store import Store
 from entlink.kb.wiki_names import FINAL_REDIRECTS, join_names, list_disambiguations, read_extras, read_redirects
@@ -29,13 +30,14 @@ FIRST_INDEX = "index-1"
 WIKI = "wiki"
 _AMBIGUOUS = "that only tell what a name may mean"
 EXPORT, TABLES = "mediawiki", "mediawiki-sql"
-Totals = TypeVar("Totals", LinkTotals, WikiTotals)
+Totals = TypeVar("Totals", LinkTotals, WikiTotals, OpeningTotals)
 
 
 class BuildOptions(msgspec.Struct, frozen=True):
     """How to read the sources and how much of the machine to use.
 
-    With `descriptions` "full" an entity is described by the whole text of its page, not by how that begins.
+    With `descriptions` "full" an entity is described by the whole text of its page, not by how that begins. With
+    `names_in_openings` the other names that its first sentence gives are names of it, and some are redirects.
     """
 
     format: str | None = None
@@ -44,6 +46,7 @@ class BuildOptions(msgspec.Struct, frozen=True):
     on_error: Literal["stop", "skip"] = "stop"
     count_text: bool = True
     descriptions: Literal["opening", "full"] = "opening"
+    names_in_openings: bool = False
     memory: str = DEFAULT_MEMORY
     processes: int | None = None
     limit: int | None = None
@@ -71,8 +74,9 @@ class Building:
         self._read = self._ingest(pieces)
         create_indexes(store)
         links = self._count_links(parts)
+        openings = self._read_openings()
         self._make_index(parts)
-        manifest = self._manifest(staged, links, wiki)
+        manifest = self._manifest(staged, links, wiki, openings)
         with transaction(store) as connection:
             set_meta(connection, "index", FIRST_INDEX)
             set_meta(connection, "added_weight", str(links.mean()))
@@ -152,6 +156,15 @@ class Building:
             store_hyperlinks(self._store, parts, targets, self._staging, self._progress, memory=self._options.memory)
         return totals
 
+    def _read_openings(self) -> OpeningTotals | None:
+        """Only after the links are counted: where a link leads is not to depend on what was inferred."""
+
+        def read() -> OpeningTotals:
+            with transaction(self._store):
+                return find_openings(self._store, self._progress)
+
+        return self._once("openings", read, OpeningTotals) if self._options.names_in_openings else None
+
     def _once(self, name: str, step: Callable[[], Totals], type: type[Totals]) -> Totals:
         """What a step came to, which is done only if it was not done before."""
         saved = self._staging / f"{name}.json"
@@ -181,7 +194,13 @@ class Building:
             count_texts=count_texts if options.count_text else None,
         )
 
-    def _manifest(self, staged: Sequence[StagedSource], links: LinkTotals, wiki: WikiTotals | None) -> Manifest:
+    def _manifest(
+        self,
+        staged: Sequence[StagedSource],
+        links: LinkTotals,
+        wiki: WikiTotals | None,
+        openings: OpeningTotals | None,
+    ) -> Manifest:
         read = self._read
         return Manifest(
             entlink=__version__,
@@ -195,6 +214,7 @@ class Building:
             counts=checksums(self._store.folder / "counts"),
             problems=[*chain.from_iterable(each.problems for each in staged), *read.problems][:PROBLEMS_KEPT],
             wiki=wiki,
+            openings=openings,
         )
 
     def _card(self, number: int, staged: StagedSource) -> SourceCard:

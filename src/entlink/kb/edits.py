@@ -14,6 +14,7 @@ from entlink.errors import ExistsError, FieldError, InputError, NotFoundError
 from entlink.kb.folding import key_of
 from entlink.kb.hyperlinks import drop_hyperlinks
 from entlink.kb.names import tidy
+from entlink.kb.opening_store import drop_openings
 from entlink.kb.store import Store, Version, existing
 from entlink.kb.versions import (
     add_version,
@@ -119,8 +120,12 @@ def _add_one(store: Store, connection: sqlite3.Connection, page: Page, weight: i
         own = _added_weight(store) if weight is None else weight
         key = insert_entity(connection, page.entity, page.valid_from, page.valid_to, own)
     elif replace:
-        _put_version(connection, key, store.stated_versions(key), page)
-        drop_hyperlinks(connection, key, (version.entity.description for version in store.stated_versions(key)))
+        before = store.stated_versions(key)
+        _put_version(connection, key, before, page)
+        after = [version.entity.description for version in store.stated_versions(key)]
+        drop_hyperlinks(connection, key, after)
+        if after[0] != before[0].entity.description:
+            drop_openings(connection, key)
         if weight is not None:
             connection.execute("UPDATE entities SET weight = ? WHERE key = ?", (weight, key))
     else:

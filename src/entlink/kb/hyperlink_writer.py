@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache, partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -61,25 +61,23 @@ def _staged(part: Path) -> Iterator[StagedHyperlinks]:
         yield from frame
 
 
-def merge_hyperlinks(merged: Store, stores: Sequence[Store]) -> None:
+def merge_hyperlinks(merged: Store, stores: Sequence[Store], new_key: Callable[[int, int], int | None]) -> None:
     """Copy the links of knowledge bases whose entities are merged: those of descriptions that are still there.
 
-    A text that several have keeps the links of the first.
+    A text that several have keeps the links of the first. `new_key` tells where an entity of the store with a number
+    went.
     """
-    for store in reversed(stores):
+    for number in reversed(range(len(stores))):
+        store = stores[number]
         if has_table(store.connection):
-            for key, description, links in _moved(merged, store):
+            for key, description, links in _moved(merged, store, lru_cache(_REMEMBERED)(partial(new_key, number))):
                 put_hyperlinks(merged.connection, key, description, links)
 
 
-def _moved(merged: Store, store: Store) -> Iterator[tuple[int, int, list[Hyperlink]]]:
+def _moved(
+    merged: Store, store: Store, new_key: Callable[[int], int | None]
+) -> Iterator[tuple[int, int, list[Hyperlink]]]:
     """The links of a store with the keys of the merged one."""
-
-    @lru_cache(_REMEMBERED)
-    def new_key(old: int) -> int | None:
-        row = store.connection.execute("SELECT id FROM entities WHERE key = ?", (old,)).fetchone()
-        return None if row is None else merged.key(row[0])
-
     rows = store.connection.execute("SELECT entity, description, links FROM hyperlinks ORDER BY entity")
     for old, group in groupby(rows, itemgetter(0)):
         key = new_key(old)

@@ -10,7 +10,7 @@ import msgspec
 
 from entlink.kb.derived import derived_indexes
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.kb.manifest import SourceCard, WikiTotals
+from entlink.kb.manifest import OpeningTotals, SourceCard, WikiTotals
 from entlink.kb.store import Store
 
 TYPES_SHOWN = 10
@@ -44,6 +44,7 @@ class KnowledgeBaseInfo(msgspec.Struct, frozen=True):
     sources: list[SourceCard]
     problems: list[str]
     wiki: WikiTotals | None
+    openings: OpeningTotals | None
 
 
 def info(folder: str | Path) -> KnowledgeBaseInfo:
@@ -78,6 +79,7 @@ def info(folder: str | Path) -> KnowledgeBaseInfo:
             sources=manifest.sources,
             problems=manifest.problems,
             wiki=manifest.wiki,
+            openings=manifest.openings,
         )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from entlink.errors import DamagedError, FieldError, InputError, NotFoundError
 from entlink.kb.alias_index import COMPLETE, AliasIndex
-from entlink.kb.aliases import AliasEntry, AliasTable, Meaning, PriorWeights
+from entlink.kb.aliases import AliasEntry, AliasTable, Meaning, PriorWeights, WideEntry
 from entlink.kb.folding import key_of
 from entlink.kb.names import NameSource
 from entlink.kb.overlay import OVERLAY_CAP, Overlay
@@ -270,6 +270,10 @@ class KnowledgeBase:
         """What a surface may mean, with counts."""
         return self.names.meaning(surface)
 
+    def wide(self, surface: str) -> tuple[WideEntry, ...]:
+        """What a surface may mean at any tier, where `meaning` stops at the tightest that finds something."""
+        return self.names.wide(surface)
+
     def meaning_of_key(self, key: str) -> Meaning:
         """What any form with a folded key may mean."""
         return self.names.meaning_of_key(key)
@@ -309,8 +313,13 @@ class KnowledgeBase:
         An entity that another process removes while this one is at work is left out.
         """
         for entry in meaning.entries[:limit]:
-            if self._store.head(entry.entity) is not None:
-                yield entry, *self.head(entry.entity)
+            head = self.head_of(entry.entity)
+            if head is not None:
+                yield entry, *head
+
+    def head_of(self, key: int) -> tuple[str, str] | None:
+        """Id and title of an entity as `head` gives them; None if another process removed it meanwhile."""
+        return None if self._store.head(key) is None else self.head(key)
 
     def scanner(self, *, plurals: bool = True) -> Scanner:
         """A scanner for the names of this knowledge base, fresh ones included; the same until it is reindexed."""

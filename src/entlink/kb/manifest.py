@@ -26,6 +26,23 @@ class WikiTotals(msgspec.Struct):
     meanings: int = 0
 
 
+class OpeningTotals(msgspec.Struct):
+    """Of names in openings: how many were found, how many of them hold, and how many became redirects."""
+
+    found: int = 0
+    names: int = 0
+    redirects: int = 0
+
+
+class MergeTotals(msgspec.Struct):
+    """Of a merge by title: how many entities were joined to an earlier one and why, and how many got a new id."""
+
+    by_title: int = 0
+    by_redirect: int = 0
+    by_openings: int = 0
+    renamed: int = 0
+
+
 class Manifest(msgspec.Struct):
     """The record a build leaves in the store."""
 
@@ -40,3 +57,5 @@ class Manifest(msgspec.Struct):
     counts: dict[str, str]
     problems: list[str] = []
     wiki: WikiTotals | None = None
+    openings: OpeningTotals | None = None
+    joined: MergeTotals | None = None

@@ -1,4 +1,4 @@
-"""Several knowledge bases into one: entities by id, counts added up, one index made."""
+"""Several knowledge bases into one: entities by id or title, counts added up, one index made."""
 
 from __future__ import annotations
 
@@ -27,9 +27,12 @@ from entlink.kb.counts import BASE, LinkTotals, read_totals
 from entlink.kb.hyperlink_writer import merge_hyperlinks
 from entlink.kb.index import make_index
 from entlink.kb.manifest import Manifest, SourceCard
+from entlink.kb.opening_store import merge_openings
 from entlink.kb.resuming import clear
 from entlink.kb.staging import write_rows
 from entlink.kb.store import DATABASE, Store, Version
+from entlink.kb.title_matching import redirect_rows
+from entlink.kb.title_merge import TitleMerge
 from entlink.kb.writing import (
     create_indexes,
     create_store,
@@ -45,6 +48,7 @@ from entlink.kb.writing import (
 from entlink.version import __version__
 
 Conflict = Literal["error", "first", "last"]
+By = Literal["id", "title"]
 _EVERY = 20_000
 _MOVED = "{k: 'BIGINT', old: 'BIGINT', new: 'BIGINT'}"
 
@@ -61,6 +65,7 @@ def merge(
     folders: Sequence[str | Path],
     out: str | Path,
     *,
+    by: By = "id",
     on_conflict: Conflict = "error",
     replace: bool = False,
     memory: str = DEFAULT_MEMORY,
@@ -70,19 +75,24 @@ def merge(
 ) -> Manifest:
     """Merge knowledge bases. An id in two of them with unlike entities is an error, or the first or last wins.
 
+    With `by` "title" ids do not matter: entities of different knowledge bases are one if they have the same title, if
+    the title of one is a redirect of the other, or if their openings name each other.
+
     Pins and blocks come along, the first one on a surface standing, and so do the links in descriptions. Links
     and text counts are added up, so the sources should not overlap.
     """
     target = Path(out)
     check_target(target, replace=replace)
     _check_unlike(folders)
+    if by == "title" and on_conflict != "error":
+        raise InputError("a merge by title has no conflicts of ids: leave on_conflict out, or merge by id")
     stores = [Store(Path(folder)) for folder in folders]
     work = target.with_name(target.name + SUFFIX)
     try:
         with write_lock(work):
             clear(work)  # a merge starts anew: unlike a build it reads nothing that is slow to read again
             create_store(work)
-            manifest = _merge_into(work, stores, on_conflict, memory, processes, command, progress)
+            manifest = _merge_into(work, stores, by, on_conflict, memory, processes, command, progress)
             move_into_place(work, target)
             return manifest
     finally:
@@ -103,6 +113,7 @@ def _check_unlike(folders: Sequence[str | Path]) -> None:
 def _merge_into(
     work: Path,
     stores: Sequence[Store],
+    by: By,
     on_conflict: Conflict,
     memory: str,
     processes: int | None,
@@ -114,8 +125,13 @@ def _merge_into(
     merged = Store(work, writable=True)
     try:
         with transaction(merged):
-            write_rows(_merged_entities(merged, stores, on_conflict, progress), staging / "moved.jsonl")
-            merge_hyperlinks(merged, stores)
+            moves = Moves(merged)
+            joining = TitleMerge(merged, stores, moves.new_key, progress) if by == "title" else None
+            write_rows(
+                _merged_entities(merged, stores, moves, joining, on_conflict, progress), staging / "moved.jsonl"
+            )
+            merge_hyperlinks(merged, stores, moves.new_key)
+            openings = merge_openings(merged, stores, moves.new_key, progress)
         create_indexes(merged)
         links = _merge_counts(work, stores, staging, memory)
         make_index(
@@ -127,6 +143,7 @@ def _merge_into(
             progress=progress,
         )
         manifest = _manifest(merged, stores, links, command)
+        manifest.openings, manifest.joined = openings, joining.totals if joining else None
         with transaction(merged) as connection:
             set_meta(connection, "index", FIRST_INDEX)
             set_meta(connection, "added_weight", str(links.mean()))
@@ -138,18 +155,41 @@ def _merge_into(
         merged.close()
 
 
+class Moves:
+    """Where each entity went, in a temporary table."""
+
+    def __init__(self, merged: Store) -> None:
+        self._connection = merged.connection
+        self._connection.execute(
+            "CREATE TEMP TABLE moves (k INTEGER, old INTEGER, new INTEGER, PRIMARY KEY (k, old)) WITHOUT ROWID"
+        )
+
+    def note(self, number: int, old: int, new: int) -> None:
+        self._connection.execute("INSERT INTO temp.moves VALUES (?, ?, ?)", (number, old, new))
+
+    def new_key(self, number: int, old: int) -> int | None:
+        """The key in the merged store of an entity of the store with this number."""
+        row = self._connection.execute("SELECT new FROM temp.moves WHERE k = ? AND old = ?", (number, old)).fetchone()
+        return int(row[0]) if row else None
+
+
 def _merged_entities(
-    merged: Store, stores: Sequence[Store], on_conflict: Conflict, progress: Progress
+    merged: Store,
+    stores: Sequence[Store],
+    moves: Moves,
+    joining: TitleMerge | None,
+    on_conflict: Conflict,
+    progress: Progress,
 ) -> Iterator[_Moved]:
     total = sum(store.count() for store in stores)
     done = 0
     for number, store in enumerate(stores):
-        keys: dict[int, int] = {}
-        rules = {rule.entity for rule in store.rules()}
         for old, weight, _ in store.entities():
-            new = _merge_entity(merged, stores[: number + 1], old, weight, on_conflict)
-            if old in rules:
-                keys[old] = new
+            if joining:
+                new = joining.take(number, old, weight)
+            else:
+                new = _merge_entity(merged, stores[: number + 1], old, weight, on_conflict)
+            moves.note(number, old, new)
             done += 1
             if done % _EVERY == 0:
                 progress("merging", done, total)
@@ -157,10 +197,16 @@ def _merged_entities(
         for rule in store.rules():
             merged.connection.execute(
                 "INSERT OR IGNORE INTO rules VALUES (?, ?, ?)",
-                (rule.surface, int(rule.case_sensitive), None if rule.entity is None else keys[rule.entity]),
+                (
+                    rule.surface,
+                    int(rule.case_sensitive),
+                    None if rule.entity is None else moves.new_key(number, rule.entity),
+                ),
             )
-        for redirect in store.connection.execute("SELECT source, target FROM redirects"):
-            merged.connection.execute("INSERT OR IGNORE INTO redirects VALUES (?, ?)", redirect)
+        if not joining:
+            merged.connection.executemany("INSERT OR IGNORE INTO redirects VALUES (?, ?)", redirect_rows(store))
+    if joining:
+        joining.finish()
     progress("merging", total, total)
 
 

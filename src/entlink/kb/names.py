@@ -21,6 +21,7 @@ class NameSource(IntFlag):
     STRIPPED = 2  # the title without its closing parenthesis
     ALIAS = 4
     ANCHOR = 8
+    OPENING = 16  # given by the first sentence of the entity's description
     PAST = 64  # named so by another dated version of the entity, not by the current one
 
     def words(self) -> list[str]:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from entlink.kb.alias_index import Form
 from entlink.kb.folding import first_token, key_of
 from entlink.kb.names import NameSource, given_names, tidy
+from entlink.kb.opening_store import opening_names
 from entlink.kb.store import Store
 
 OVERLAY_CAP = 50_000  # changed entities; past it linking slows and `entlink kb index` is due
@@ -70,6 +71,8 @@ class Overlay:
                     forms[surface] = forms.get(surface, NameSource(0)) | source
                 else:
                     forms.setdefault(surface, source | NameSource.PAST)
+        for surface in opening_names(store, entity, entity).get(entity, ()):
+            forms[surface] = (forms.get(surface, NameSource(0)) & ~NameSource.PAST) | NameSource.OPENING
         for surface, sources in forms.items():
             count = 0 if sources & NameSource.PAST else weight
             self._insert(key_of(surface), entity, Form(surface, 0, (entity, count, int(sources))))

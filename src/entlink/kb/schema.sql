@@ -38,6 +38,16 @@ CREATE TABLE hyperlinks (
     PRIMARY KEY (entity, description)
 );
 
+-- Names that the opening of a description gives: whether each holds, and what it redirects from, if anything.
+-- `entlink.kb.opening_store` reads and writes them. Came without a new version, as the table before it did.
+CREATE TABLE opening_names (
+    entity INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    holds INTEGER NOT NULL,
+    redirect TEXT,
+    PRIMARY KEY (entity, name)
+) WITHOUT ROWID;
+
 -- Identifiers in other schemes: a Wikidata id, a Wikipedia title, an address.
 CREATE TABLE identifiers (
     value TEXT NOT NULL,

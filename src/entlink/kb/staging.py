@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from typing import IO
 
@@ -12,6 +13,7 @@ import msgspec
 
 from entlink.kb.folding import first_token, key_of
 from entlink.kb.names import NameSource, given_names
+from entlink.kb.opening_store import opening_names
 from entlink.kb.store import Store
 
 BUCKETS = 64
@@ -75,8 +77,10 @@ def stage_names(folder: Path, first: int, last: int, path: Path) -> None:
 
 
 def _name_rows(store: Store, first: int, last: int) -> Iterator[Row]:
+    openings = opening_names(store, first, last)
     for key, weight, version in store.entities(first - 1, last):
-        for form, sources in _merged(given_names(version.entity)).items():
+        inferred = ((name, NameSource.OPENING) for name in openings.get(key, ()))
+        for form, sources in _merged(chain(given_names(version.entity), inferred)).items():
             yield row(form, key, weight, int(sources))
     for key, version in store.past_versions(first, last):
         for form, sources in _merged(given_names(version.entity)).items():

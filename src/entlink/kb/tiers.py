@@ -21,6 +21,10 @@ class Tier(IntEnum):
     INFLECTION = 4
 
 
+# How much less a name is worth that a surface meets only at a looser step.
+FACTORS = {Tier.EXACT: 1.0, Tier.UNICODE: 0.95, Tier.CASE: 0.8, Tier.PUNCTUATION: 0.6, Tier.INFLECTION: 0.5}
+
+
 class Normalisation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which steps after the exact form are tried."""
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from entlink.documents import Entity
 from entlink.errors import EntlinkError, LockedError
 from entlink.kb.hyperlinks import drop_hyperlinks
+from entlink.kb.opening_store import drop_openings
 from entlink.kb.records import encode_record
 from entlink.kb.store import DATABASE, STORE_VERSION, Store
 
@@ -159,6 +160,7 @@ def delete_entity(connection: sqlite3.Connection, key: int) -> None:
     for table in ("types", "identifiers", "versions", "rules"):
         connection.execute(f"DELETE FROM {table} WHERE entity = ?", (key,))
     drop_hyperlinks(connection, key)
+    drop_openings(connection, key)
 
 
 def record_edit(connection: sqlite3.Connection, key: int, operation: str) -> None:

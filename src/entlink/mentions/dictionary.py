@@ -11,7 +11,7 @@ from entlink.interfaces import Judgement, Reason, Verdict
 from entlink.kb.aliases import Meaning
 from entlink.kb.folding import key_of
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.kb.tiers import Tier
+from entlink.kb.tiers import FACTORS, Tier
 from entlink.mentions.overlaps import Scored, without_overlaps
 
 CasePolicy = Literal["exact", "smart", "fold"]
@@ -21,13 +21,6 @@ _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _SENTENCE_END = re.compile(r"\w{4,}[.!?;:][\"'”’)\]]*\s|[。！？；：，、]")
 _ENOUGH_UNLINKED = 5  # occurrences: a name that fewer texts hold, unlinked, is not thereby one that nobody links
 _FEWEST_OCCURRENCES = 20  # to call a word common: a small table's few descriptions tell nothing
-_TIER_SCORES = {
-    Tier.EXACT: 1.0,
-    Tier.UNICODE: 0.95,
-    Tier.CASE: 0.8,
-    Tier.PUNCTUATION: 0.6,
-    Tier.INFLECTION: 0.5,
-}
 
 
 class DictionaryDetector:
@@ -184,7 +177,7 @@ class DictionaryDetector:
         share = self._common_share(surface)
         if share > self.common:
             return Verdict(0.0, Reason.COMMON_WORD, share, self.common)
-        return Verdict(_TIER_SCORES[meaning.tier], None)
+        return Verdict(FACTORS[meaning.tier], None)
 
     def _common_share(self, surface: str) -> float:
         """How often the word stands in a text, if it is one word and not mostly a proper name; else 0."""

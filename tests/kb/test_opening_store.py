@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import msgspec
+import pytest
+
+from entlink.documents import Entity
+from entlink.engine.local import ignore_progress
+from entlink.kb.edits import add, remove
+from entlink.kb.index import reindex
+from entlink.kb.manifest import OpeningTotals
+from entlink.kb.opening_store import settle_openings
+from entlink.kb.store import DATABASE, Store
+from entlink.kb.writing import transaction
+from knowledge_bases import article, make_kb, supports
+
+PLACES = [
+    article("movie", "Movie", "A movie, also called a film or motion picture, is a story."),
+    article("picture", "Picture", "A picture, or film, is an image."),
+    article("herb", "Coriander", "Coriander, also known as cilantro, LA or Greens, is a herb."),
+    article("la", "Los Angeles", "Los Angeles (L.A.) is a city.", aliases=["LA"]),
+    article("greens", "Greens", "Greens are leaves."),
+    article("colour", "Colour", "Colour or color is what light looks like."),
+    article("color", "Color", "Color or colour is what light looks like."),
+    article("tee", "Tee", "Tee, also called chai, is a drink.", language="de"),
+]
+
+
+@pytest.fixture
+def places(tmp_path):
+    return make_kb(tmp_path, PLACES, "places", names_in_openings=True)
+
+
+def sources(kb, surface):
+    return {name.entity: name.sources for name in kb.aliases(surface)}
+
+
+def test_openings_are_read_only_if_asked_for(tmp_path, opened):
+    kb = opened(make_kb(tmp_path, PLACES, "plain"))
+    assert supports(kb, "cilantro") == {} and kb.resolve("Cilantro") is None
+    assert kb.manifest().openings is None
+
+
+def test_names_come_with_their_source_and_are_weaker_than_given_ones(places, opened):
+    kb = opened(places)
+    assert sources(kb, "cilantro") == {"herb": ["opening"]}
+    assert supports(kb, "LA") == {"la": 2, "herb": 1}
+    assert supports(kb, "film") == {"movie": 1, "picture": 1}
+    assert supports(kb, "chai") == {}
+
+
+def test_the_title_of_another_is_a_name_only_if_both_name_each_other(places, opened):
+    kb = opened(places)
+    assert supports(kb, "Greens") == {"greens": 3}
+    assert supports(kb, "color") == {"colour": 1}
+    assert supports(kb, "colour") == {"color": 1}
+
+
+def test_a_name_that_is_nobody_elses_redirects(places, opened):
+    kb = opened(places)
+    found = {name: entity.id for name in ("Cilantro", "Motion picture", "Film", "LA", "L.A.", "Greens", "Color")
+             if (entity := kb.resolve(name))}  # fmt: skip
+    assert found == {
+        "Cilantro": "herb",
+        "Motion picture": "movie",
+        "Greens": "greens",
+        "L.A.": "la",
+        "Color": "color",
+    }
+    # film, film, motion picture, cilantro, LA, Greens, L.A., color, colour: all but Greens hold
+    assert kb.manifest().openings == OpeningTotals(found=9, names=8, redirects=3)
+
+
+def test_a_redirect_that_is_given_stays(places, opened):
+    with closing(Store(places, writable=True)) as store, transaction(store) as connection:
+        connection.execute("DELETE FROM redirects WHERE source = 'Cilantro'")
+        connection.execute("INSERT INTO redirects VALUES ('CILANTRO', 'Greens')")
+        assert settle_openings(store, ignore_progress) == OpeningTotals(found=9, names=8, redirects=2)
+    kb = opened(places)
+    assert kb.require("CILANTRO").id == "greens"
+    assert kb.resolve("Cilantro") is None
+    assert kb.require("Motion picture").id == "movie"
+
+
+def test_edits(places, opened):
+    kb = opened(places)
+    herb = kb.require("herb")
+    add(places, [msgspec.structs.replace(herb, title="Coriandrum")], replace=True)
+    kb.refresh()
+    assert sources(kb, "cilantro") == {"herb": ["opening"]}  # of the same description
+    add(places, [msgspec.structs.replace(herb, description="A herb.")], replace=True)
+    kb.refresh()
+    assert supports(kb, "cilantro") == {} and kb.resolve("Cilantro") is None
+    remove(places, ["movie"])
+    add(places, [Entity("new", "New", "New, also called newest, is new.")])
+    kb.refresh()
+    assert supports(kb, "film") == {"picture": 1}
+    assert kb.resolve("Motion picture") is None
+    assert supports(kb, "newest") == {}  # an entity that is added gives the names that it is given
+    reindex(places)
+    assert supports(opened(places), "film") == {"picture": 1}
+
+
+def test_as_of_a_date_names_hold_while_their_entity_is_there(tmp_path, opened):
+    rows = [article("tea", "Tea", "Tea, also called chai, is a drink.", valid_from="2000-01-01")]
+    path = make_kb(tmp_path, rows, "dated", names_in_openings=True)
+    assert supports(opened(path, date="2001-01-01"), "chai") == {"tea": 1}
+    assert supports(opened(path, date="1999-01-01"), "chai") == {}
+
+
+def test_the_same_build_gives_the_same_names(tmp_path, places):
+    again = make_kb(tmp_path, PLACES, "again", names_in_openings=True, processes=2)
+    for query in ("SELECT * FROM opening_names", "SELECT * FROM redirects"):
+        rows = []
+        for folder in (places, again):
+            with closing(sqlite3.connect(folder / DATABASE)) as connection:
+                rows.append(connection.execute(query).fetchall())
+        assert rows[0] == rows[1] != []
+
+
+def test_a_store_without_the_table_is_one_without_such_names(own_world, opened):
+    with closing(sqlite3.connect(own_world / DATABASE)) as connection:
+        connection.execute("DROP TABLE opening_names")
+    add(own_world, [Entity("venus", "Venus", "Changed.")], replace=True)
+    remove(own_world, ["york"])
+    reindex(own_world)
+    assert supports(opened(own_world), "Venus") != {}

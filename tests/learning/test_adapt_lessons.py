@@ -62,11 +62,11 @@ def test_a_link_is_unusual_if_its_name_mostly_means_another():
 def test_few_that_count_much_tell_less_than_their_number():
     usual, unusual = case(1), case(1)._replace(entity="f")
     assert counted_for([usual] * 100) == 100
-    assert counted_for([usual] * 90 + [unusual] * 10) == 170**2 / (90 + 10 * 64)
+    assert counted_for([usual] * 90 + [unusual] * 10) == 250**2 / (90 + 10 * 16**2)
 
 
 def test_unusual_links_drawn_besides_share_what_those_of_a_sample_count_for():
     usual, unusual = case(1), case(1, known=("f",))
     rare = unusual._replace(kind="rare")
     sample = [usual] * 90 + [unusual] * 10
-    assert counted_for([*sample, *[rare] * 30]) == 170**2 / (90 + 40 * 4)  # 10 x 8 is shared by 40
+    assert counted_for([*sample, *[rare] * 30]) == 250**2 / (90 + 40 * 4**2)  # 10 x 16 is shared by 40

@@ -126,6 +126,32 @@ def test_merge_with_a_conflict(run, toy, tmp_path, write_lines):
     assert (twice.code, "is given twice" in twice.err) == (3, True)
 
 
+def test_merge_by_title(run, tmp_path, write_lines):
+    film = {"id": "1", "title": "Film", "description": "A film, or movie, is a story."}
+    movie = {"id": "1", "title": "Movie", "description": "A movie, also called a film, is a story."}
+    ant = {"id": "2", "title": "Ant"}
+    kbs, out = [tmp_path / "a.kb", tmp_path / "b.kb"], tmp_path / "both.kb"
+    for kb, rows in zip(kbs, ([movie, ant], [film, {**ant, "title": "Bee"}]), strict=True):
+        run("kb", "build", write_lines(kb.with_suffix(".jsonl"), rows), "-o", kb, "--names-in-openings")
+    done = run("kb", "merge", *kbs, "-o", out, "--by", "title")
+    assert done.code == 0
+    assert "0 by title, 0 by redirect, 1 by openings; 1 got a new id\n" in done.out
+    assert run("kb", "show", out, "Film", "--json").json["entity"]["title"] == "Movie"
+    assert run("kb", "show", out, "b:2", "--json").json["entity"]["title"] == "Bee"
+    refused = run("kb", "merge", *kbs, "-o", out, "--replace", "--by", "title", "--on-conflict", "last")
+    assert (refused.code, "merge by id" in refused.err) == (3, True)
+
+
+def test_names_in_openings(run, tmp_path, write_lines):
+    rows = [{"id": "1", "title": "Coriander", "description": "Coriander, also known as cilantro, is a herb."}]
+    built = run(
+        "kb", "build", write_lines(tmp_path / "a.jsonl", rows), "-o", tmp_path / "a.kb", "--names-in-openings"
+    )
+    assert "in openings  1 name, of which 1 redirect\n" in built.out
+    assert "in openings    1 name, of which 1 redirect\n" in run("kb", "info", tmp_path / "a.kb").out
+    assert run("kb", "show", tmp_path / "a.kb", "Cilantro", "--json").json["entity"]["id"] == "1"
+
+
 def test_export_can_be_built_again(run, toy, tmp_path):
     lines = tmp_path / "out.jsonl"
     done = run("kb", "export", toy, "-o", lines)

@@ -44,7 +44,11 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "joint": "entlink.ranking.joint:JointRanker",
         "prior-times-similarity": "entlink.ranking.similarity:SimilarityRanker",
     },
-    "nil": {"threshold": "entlink.nil:threshold_nil", "calibrated": "entlink.nil:CalibratedNil"},
+    "nil": {
+        "threshold": "entlink.nil:threshold_nil",
+        "calibrated": "entlink.nil:CalibratedNil",
+        "judged": "entlink.nil:JudgedNil",
+    },
 }
 NEEDS_NO_KB = {
     ("detector", "given"),
@@ -60,6 +64,7 @@ NEEDS_SETTINGS = {
     ("ranker", "joint"),
     ("retriever", "joint"),
     ("retriever", "taught"),
+    ("nil", "judged"),
     ("detector", "joint"),
     ("detector", "spacy"),
     ("detector", "token-classifier"),

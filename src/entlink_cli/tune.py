@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from entlink_cli import options, values
 from entlink_cli.output import columns, note, say, say_json
@@ -12,7 +12,9 @@ from entlink_cli.parsing import Command
 from entlink_cli.progress import progress
 
 if TYPE_CHECKING:
+    from entlink.config import LinkerConfig
     from entlink.evaluation.files import File
+    from entlink.tuning.judging import Judging
     from entlink.tuning.tune import Tuned
     from entlink_cli.parsing import Namespace, Parser
 
@@ -40,8 +42,9 @@ def _configure(parser: Parser) -> None:
     )
     parser.add_argument(
         "--only",
-        choices=("fusion", "ranker"),
-        help="choose the fusion only, or the ranker's weights only (default: both)",
+        choices=("fusion", "ranker", "nil"),
+        help="choose the fusion only, the ranker's weights only, or when to say NIL by what the linker finds itself "
+        "(default: the first two)",
     )
     parser.add_argument(
         "--seed", metavar="S", type=values.weight, default=0, help="what chance depends on (default: 0)"
@@ -51,11 +54,12 @@ def _configure(parser: Parser) -> None:
 
 
 def _tune(arguments: Namespace) -> None:
+    if arguments.only == "nil":
+        _tune_nil(arguments)
+        return
     import msgspec
 
-    from entlink.config import linker_beside
     from entlink.linker import load
-    from entlink.saving import save_linker
     from entlink.tuning.tune import TuneOptions, tune
 
     config = options.starting_config(arguments.config, arguments.kb)
@@ -74,20 +78,70 @@ def _tune(arguments: Namespace) -> None:
             tuned, found = tune(linker, config, (document for file in files for document in file), wanted, report)
     finally:
         linker.kb.close()
+    _save(arguments, tuned, files, msgspec.to_builtins(wanted), msgspec.to_builtins(found), _lines(found))
+
+
+def _tune_nil(arguments: Namespace) -> None:
+    import msgspec
+
+    from entlink.linker import load
+    from entlink.tuning.calibration_fit import numpy_or_told
+    from entlink.tuning.judging import judge
+
+    numpy_or_told()
+    config = options.starting_config(arguments.config, arguments.kb)
+    never = msgspec.structs.replace(config, nil={"name": "threshold", "threshold": 0.0})
+    files = _files(arguments.data, arguments.format)
+    linker = load(arguments.kb, config=never)
+    try:
+        with progress(quiet=arguments.quiet, patience=_PATIENCE) as report:
+            documents = (document for file in files for document in file)
+            tuned, found = judge(linker, config, documents, arguments.seed, report)
+    finally:
+        linker.kb.close()
+    _save(arguments, tuned, files, {"seed": arguments.seed}, msgspec.to_builtins(found), _nil_lines(found))
+
+
+def _save(
+    arguments: Namespace,
+    config: LinkerConfig,
+    files: list[File],
+    wanted: dict[str, Any],
+    found: dict[str, Any],
+    lines: list[str],
+) -> None:
+    import msgspec
+
+    from entlink.config import linker_beside
+    from entlink.saving import save_linker
+
     folder = Path(arguments.output) if arguments.output else linker_beside(arguments.kb)
     step = {
         "command": shlex.join(["entlink", *arguments.words]),
         "data": [msgspec.to_builtins(file.facts()) for file in files],
-        "options": msgspec.to_builtins(wanted),
-        "found": msgspec.to_builtins(found),
+        "options": wanted,
+        "found": found,
     }
-    save_linker(folder, tuned, step, Path(arguments.kb).name)
+    save_linker(folder, config, step, Path(arguments.kb).name)
     if arguments.json:
-        say_json(msgspec.to_builtins(found))
+        say_json(found)
     elif not arguments.quiet:
-        say(*_lines(found))
+        say(*lines)
     if not arguments.quiet:
         note(f"saved as {folder}")
+
+
+def _nil_lines(found: Judging) -> list[str]:
+    rows = [
+        (name, *(f"{share:.3f}" for share in (one.precision, one.recall, one.f1)))
+        for name, one in (("without NIL", found.before), ("with it", found.after))
+    ]
+    weights = ", ".join(f"{name} {weight:.3g}" for name, weight in found.weights.items())
+    return [
+        f"{found.links:,} links found, {found.right:,} of them right; {found.gold:,} in the gold",
+        *columns([("links, on parts held out", "precision", "recall", "F1"), *rows]),
+        f"NIL below {found.threshold:g}; {weights}",
+    ]
 
 
 def _files(paths: list[str], format: str | None) -> list[File]:
@@ -119,8 +173,9 @@ COMMANDS = {
         _tune,
         _configure,
         "Choose on documents with gold how the retrievers of a linker are fused (a grid of weights or of slots, for "
-        "the best R@K) and what its ranker weighs. The linker is saved beside the knowledge base, where "
-        "`entlink link` finds it. Gold that the knowledge base lacks teaches nothing and is left out.",
+        "the best R@K) and what its ranker weighs; or, with `--only nil`, which of the links that it finds by itself "
+        "to believe. The linker is saved beside the knowledge base, where `entlink link` finds it. Gold that the "
+        "knowledge base lacks teaches nothing and is left out, but for NIL.",
         (
             "entlink tune wiki.kb samples/conversations.jsonl --config zero-shot -o tuned.linker",
             "entlink link wiki.kb samples/conversations.jsonl --config tuned.linker -o tuned.jsonl",

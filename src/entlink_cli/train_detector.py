@@ -56,6 +56,7 @@ def _train(arguments: Namespace) -> None:
             folder,
             encoder=None if arguments.encoder == "none" else arguments.encoder,
             seed=arguments.seed,
+            replace=arguments.replace,
             progress=report,
             command=shlex.join(["entlink", *arguments.words]),
             data=lambda: [msgspec.to_builtins(file.facts()) for file in files],

@@ -77,7 +77,8 @@ class InnerNamesRetriever:
             meaning = self.kb.meaning_of_key(key_of(run))
             if meaning.blocked or not meaning.entries:
                 meaning = self.kb.meaning(run)
-            bearers = [one for one in self.kb.bearers(meaning, 2 * self.limit) if self._is_wanted(one[1])]
+            most = None if self._types else 2 * self.limit
+            bearers = [one for one in self.kb.bearers(meaning, most) if self._is_wanted(one[1])]
             if meaning.blocked or not bearers:
                 continue
             share = len(_WORD.findall(run)) / words

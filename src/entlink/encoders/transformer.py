@@ -87,6 +87,8 @@ class TransformerEncoder:
             for row, at in enumerate(batch):
                 (number, part), first = parts[at], tokens[at].first - parts[at][1].first
                 found[number][part.from_ : part.to] = hidden[row, first + part.from_ : first + part.to]
+        for text, vectors in zip(texts, found, strict=True):
+            self._check(vectors, [text] * len(vectors))
         return [TokenVectors(one.offsets, vectors) for one, vectors in zip(placed, found, strict=True)]
 
     def _fill(self, rows: Vectors, read: list[Tokens | None], told: Sequence[str], pooling: Pooling) -> None:

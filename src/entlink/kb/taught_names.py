@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from entlink.kb.knowledge_base import KnowledgeBase
 
 FORMAT = 1
-
-
 NOWHERE = ""  # stands for entities that the knowledge base lacks
 
 
@@ -92,9 +90,10 @@ def _plain(names: Mapping[str, Counter[str]]) -> dict[str, dict[str, int]]:
 
 def write_taught(path: Path, taught: TaughtNames) -> None:
     """Write names to a file, which is there whole or not at all."""
-    partial = path.with_name(f"{path.name}.partial")
-    partial.write_bytes(msgspec.json.format(msgspec.json.encode(taught)) + b"\n")
-    partial.replace(path)
+    from entlink.kb.writing import write_whole
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, msgspec.json.format(msgspec.json.encode(taught)) + b"\n")
 
 
 def read_taught(path: Path) -> TaughtNames:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from tempfile import TemporaryFile
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from entlink.documents import Document
+    from entlink.encoders.transformer import TransformerEncoder
     from entlink.kb.knowledge_base import KnowledgeBase
 
     Floats = NDArray[numpy.float32]
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 Progress = Callable[[str, float, float], None]
 FOLDS = 4
 FEWEST_MENTIONS = 50
-_AT_ONCE = 16  # texts
+_ROWS_AT_ONCE = 4096
 _MOST_ROWS = 150_000  # to train on; of more spans that are no mentions, some are drawn
 _THRESHOLDS = tuple(round(0.02 * step, 2) for step in range(1, 50))
 
@@ -73,14 +75,17 @@ def train_detector(
     *,
     encoder: str | None = "minilm",
     seed: int = 0,
-    progress: Progress,
+    replace: bool = False,
+    progress: Progress = lambda stage, done, total: None,
     command: str = "",
     data: Callable[[], Sequence[dict[str, Any]]] = tuple,
 ) -> DetectorReport:
-    """Train a detector and write it to a folder; `encoder` None leaves out what words mean where they stand."""
-    from entlink.kb.writing import now
-    from entlink.version import __version__
+    """Train a detector and write it to a folder; `encoder` None leaves out what words mean where they stand.
 
+    `data` is asked, after the documents were read, what to say of them in the card.
+    """
+    folder = Path(folder)
+    check_folder(folder, replace=replace)
     texts = [one for one in gold_texts(documents) if one.text.strip()]
     mentions = sum(len(one.gold) for one in texts)
     if mentions < FEWEST_MENTIONS:
@@ -90,28 +95,18 @@ def train_detector(
         )
     folds = _folds(texts, seed)
     reads = token_encoder(encoder) if encoder else None
-    counts = SeenCounts(kb, texts)
-    card = DetectorCard(
-        encoder=encoder,
-        identity=reads.identity if reads is not None else "",
-        seen=counts.all,
-        own=counts.own,
-        folds={one.document: int(fold) for one, fold in zip(texts, folds, strict=True)},
-        mentions=mentions,
-        texts=len(texts),
-        entlink=__version__,
-        command=command,
-        made=now(),
-        data=list(data()),
-    )
-    table = _table(SpanReader(kb, reads), texts, card, progress)
-    nets, logits = _cross_validated(table, folds, seed, progress)
+    card = _first_card(kb, texts, folds, encoder, reads)
+    card = msgspec.structs.replace(card, mentions=mentions, command=command, data=list(data()))
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryFile(dir=folder.parent) as file:  # beside it: elsewhere there may be no room on the disk
+        table = _table(SpanReader(kb, reads), texts, card, file, progress)
+        nets, logits = _cross_validated(table, folds, seed, progress)
     slope, shift = _calibrated(logits, table.right)
     chances = 1.0 / (1.0 + _exp(-(slope * logits + shift)))
     choices = _choices(table, chances, mentions)
     best = max(choices, key=lambda one: one.f1)
     card = msgspec.structs.replace(card, threshold=best.threshold, choices=choices, slope=slope, shift=shift)
-    write_model(Path(folder), SpanModel(card, nets))
+    write_model(folder, SpanModel(card, nets))
     return DetectorReport(
         folder=str(folder),
         texts=len(texts),
@@ -123,6 +118,30 @@ def train_detector(
         f1=best.f1,
         calibration_error=_calibration_error(chances, table.right),
         choices=choices,
+    )
+
+
+def _first_card(
+    kb: KnowledgeBase,
+    texts: Sequence[GoldText],
+    folds: NDArray[numpy.int64],
+    encoder: str | None,
+    reads: TransformerEncoder | None,
+) -> DetectorCard:
+    """What is known before training: what was seen of names, and which documents are held out together."""
+    from entlink.kb.writing import now
+    from entlink.version import __version__
+
+    counts = SeenCounts(kb, texts)
+    return DetectorCard(
+        encoder=encoder,
+        identity=reads.identity if reads is not None else "",
+        seen=counts.all,
+        own=counts.own,
+        folds={one.document: int(fold) for one, fold in zip(texts, folds, strict=True)},
+        texts=len(texts),
+        entlink=__version__,
+        made=now(),
     )
 
 
@@ -141,24 +160,29 @@ def _folds(texts: Sequence[GoldText], seed: int) -> NDArray[numpy.int64]:
     return numpy.array([fold[one.document] for one in texts])
 
 
-def _table(reader: SpanReader, texts: Sequence[GoldText], card: DetectorCard, progress: Progress) -> _Table:
+def _table(
+    reader: SpanReader, texts: Sequence[GoldText], card: DetectorCard, file: IO[bytes], progress: Progress
+) -> _Table:
+    """All rows, in a file that is mapped: they are many times larger than their texts."""
     import numpy
 
-    parts, right, owner, spans = [], [], [], []
-    for start in range(0, len(texts), _AT_ONCE):
-        progress("reading texts", start, len(texts))
-        batch = texts[start : start + _AT_ONCE]
-        found = reader.read([one.text for one in batch], [card.seen_elsewhere(one.document) for one in batch])
-        for number, (one, read) in enumerate(zip(batch, found, strict=True), start):
-            if read.spans:
-                parts.append(read.values)
-            own = [(span.start, span.end) for span in read.spans]
-            spans += own
-            right += [span in one.gold for span in own]
-            owner += [number] * len(own)
+    right, owner, spans = [], [], []
+    width = 0
+    read = reader.read([one.text for one in texts], [card.seen_elsewhere(one.document) for one in texts])
+    for number, (one, rows) in enumerate(zip(texts, read, strict=True)):
+        progress("reading texts", number, len(texts))
+        for part in rows.parts():
+            width = part.shape[1]
+            file.write(part.tobytes())
+        own = [(span.start, span.end) for span in rows.spans]
+        spans += own
+        right += [span in one.gold for span in own]
+        owner += [number] * len(own)
     if not any(right):
         raise InputError("no gold mention is a run of up to four words or a name of the knowledge base")
-    return _Table(numpy.concatenate(parts), numpy.array(right), numpy.array(owner), spans)
+    file.flush()
+    values = numpy.memmap(file, numpy.float32, "r", shape=(len(spans), width))
+    return _Table(values, numpy.array(right), numpy.array(owner), spans)
 
 
 def _cross_validated(
@@ -178,8 +202,11 @@ def _cross_validated(
         def told(share: float, number: int = number) -> None:
             progress("training", number + share, FOLDS)
 
-        net = fit_net(table.rows[chosen], table.right[chosen], seed + number, told)
-        logits[fold == number] = net.logits(table.rows[fold == number])
+        net = fit_net(numpy.asarray(table.rows[chosen]), table.right[chosen], seed + number, told)
+        held_out = numpy.flatnonzero(fold == number)
+        for start in range(0, len(held_out), _ROWS_AT_ONCE):
+            part = held_out[start : start + _ROWS_AT_ONCE]
+            logits[part] = net.logits(table.rows[part])
         nets.append(net)
     return nets, logits
 
@@ -197,36 +224,50 @@ def _drawn(table: _Table, wanted: NDArray[numpy.bool_], seed: int) -> NDArray[nu
 
 
 def _calibrated(logits: Floats, right: NDArray[numpy.bool_]) -> tuple[float, float]:
-    """The slope and the shift that make the logits' chances true, by Newton's method."""
+    """The slope and the shift that make the logits' chances true, by Newton's method, drawn a little to 1 and 0."""
     import numpy
 
-    slope, shift = 1.0, 0.0
     rows = numpy.stack((logits.astype(numpy.float64), numpy.ones(len(logits))), axis=1)
+    plain = numpy.array((1.0, 0.0))
+
+    def loss(given: NDArray[numpy.float64]) -> float:
+        sums = rows @ given
+        return float((numpy.logaddexp(0.0, sums) - right * sums).sum() + 5e-4 * ((given - plain) ** 2).sum())
+
+    found, before = plain, loss(plain)
     for _ in range(50):
-        chances = 1.0 / (1.0 + _exp(-(rows @ (slope, shift))))
-        gradient = rows.T @ (chances - right) + 1e-3 * numpy.array((slope - 1.0, shift))
+        chances = 1.0 / (1.0 + _exp(-(rows @ found)))
+        gradient = rows.T @ (chances - right) + 1e-3 * (found - plain)
         curvature = (rows * (chances * (1 - chances))[:, None]).T @ rows + 1e-3 * numpy.eye(2)
         step = numpy.linalg.solve(curvature, gradient)
-        slope, shift = slope - float(step[0]), shift - float(step[1])
+        # Where the logits are far too large, a whole step leads astray.
+        while (after := loss(found - step)) > before and numpy.abs(step).max() > 1e-9:
+            step = step / 2
+        found, before = found - step, after
         if numpy.abs(step).max() < 1e-9:
             break
-    return round(max(slope, 1e-3), 6), round(shift, 6)
+    return round(max(float(found[0]), 1e-3), 6), round(float(found[1]), 6)
 
 
 def _choices(table: _Table, chances: Floats, mentions: int) -> tuple[Choice, ...]:
-    """What each threshold gives, with overlaps resolved."""
+    """What each threshold gives, with overlaps resolved.
+
+    A span that a likelier one leaves out is left out at each threshold, so that they are resolved once.
+    """
     import numpy
 
-    found = []
+    by_text: dict[int, list[tuple[int, int, float]]] = {}
+    for row in numpy.flatnonzero(chances >= _THRESHOLDS[0]).tolist():
+        by_text.setdefault(int(table.text[row]), []).append((*table.spans[row], float(chances[row])))
     gold = {(int(table.text[row]), *table.spans[row]) for row in numpy.flatnonzero(table.right)}
+    taken = [(text, *span) for text, spans in by_text.items() for span in likeliest(spans)]
+    scores = numpy.array([score for _, _, _, score in taken])
+    is_right = numpy.array([(text, start, end) in gold for text, start, end, _ in taken], bool)
+    found = []
     for threshold in _THRESHOLDS:
-        by_text: dict[int, list[tuple[int, int, float]]] = {}
-        for row in numpy.flatnonzero(chances >= threshold).tolist():
-            by_text.setdefault(int(table.text[row]), []).append((*table.spans[row], float(chances[row])))
-        taken = {(text, start, end) for text, spans in by_text.items() for start, end, _ in likeliest(spans)}
-        right = len(taken & gold)
-        f1 = 2 * right / (len(taken) + mentions)
-        found.append(Choice(threshold, right / len(taken) if taken else 1.0, right / mentions, f1))
+        count, right = int((scores >= threshold).sum()), int(is_right[scores >= threshold].sum())
+        f1 = 2 * right / (count + mentions)
+        found.append(Choice(threshold, right / count if count else 1.0, right / mentions, f1))
     return tuple(found)
 
 

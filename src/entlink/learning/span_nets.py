@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from entlink.mentions.span_model import Net
+from entlink.mentions.span_model import FURTHEST, Net
 
 if TYPE_CHECKING:
     import numpy
@@ -18,7 +18,7 @@ _EPOCHS, _BATCH = 15, 256
 _RATE, _DECAY = 1e-3, 0.1
 _DROPPED_INPUT, _DROPPED_HIDDEN = 0.5, 0.5
 _FIRST, _SECOND, _SMALL = 0.9, 0.999, 1e-8
-_FURTHEST = 5.0
+_COLUMNS_AT_ONCE = 128
 
 
 def fit_net(
@@ -28,9 +28,12 @@ def fit_net(
     import numpy
 
     random = numpy.random.default_rng(seed)
-    mean, spread = rows.mean(axis=0), rows.std(axis=0)
-    spread = numpy.where(spread > 1e-6, spread, 1.0).astype(numpy.float32)
     width = rows.shape[1]
+    # Some columns at a time: numpy makes a copy of what it takes the deviation of.
+    parts = [rows[:, start : start + _COLUMNS_AT_ONCE] for start in range(0, width, _COLUMNS_AT_ONCE)]
+    mean = numpy.concatenate([part.mean(axis=0) for part in parts])
+    spread = numpy.concatenate([part.std(axis=0) for part in parts])
+    spread = numpy.where(spread > 1e-6, spread, 1.0).astype(numpy.float32)
     weights = [
         (random.standard_normal((width, HIDDEN)) / numpy.sqrt(width)).astype(numpy.float32),
         numpy.zeros(HIDDEN, numpy.float32),
@@ -43,7 +46,7 @@ def fit_net(
         order = random.permutation(len(rows))
         for number, start in enumerate(range(0, len(rows), _BATCH)):
             chosen = order[start : start + _BATCH]
-            batch = numpy.clip((rows[chosen] - mean) / spread, -_FURTHEST, _FURTHEST)
+            batch = numpy.clip((rows[chosen] - mean) / spread, -FURTHEST, FURTHEST)
             done = epoch * -(-len(rows) // _BATCH) + number
             adam.step(weights, _gradients(weights, batch, right[chosen], random), _RATE * (1 - done / steps))
         told((epoch + 1) / _EPOCHS)

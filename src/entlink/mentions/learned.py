@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import msgspec
 
 from entlink.documents import Document, Mention, Span
 from entlink.errors import ConfigError
@@ -12,7 +16,16 @@ from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.mentions.dictionary import DictionaryDetector
 from entlink.mentions.proposals import Proposal
 
-_AT_ONCE = 32  # texts
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+
+
+class Scored(NamedTuple):
+    """A span by its characters, how likely it is a mention, and whether it is a name."""
+
+    start: int
+    end: int
+    score: float
+    is_name: bool
 
 
 class LearnedDetector:
@@ -29,9 +42,9 @@ class LearnedDetector:
         kb: KnowledgeBase,
         *,
         model: str | Path,
-        threshold: float | None = None,
-        precision: float | None = None,
-        recall: float | None = None,
+        threshold: Share | None = None,
+        precision: Share | None = None,
+        recall: Share | None = None,
     ) -> None:
         from entlink.encoders.extras import require_retrieval
 
@@ -57,54 +70,58 @@ class LearnedDetector:
         self._reader.knowledge_base_changed()
 
     def detect(self, documents: Sequence[Document]) -> list[list[Mention]]:
-        found = []
-        for start in range(0, len(documents), _AT_ONCE):
-            found += [
-                self._mentions(document, scored)
-                for document, scored in self._scored(documents[start : start + _AT_ONCE])
-            ]
-        return found
+        return [
+            self._mentions(document.text, scored)
+            for document, scored in zip(documents, self._scored(documents), strict=True)
+        ]
 
     def explain(self, document: Document, span: Span | None = None) -> list[Judgement]:
-        """What became of the spans that were taken, or lost to one that was; and of `span`."""
-        [(_, scored)] = self._scored([document])
-        taken = {one.span for one in self._mentions(document, scored)}
+        """What became of the names, and of all spans over the threshold; of `span` too, if it is short enough."""
+        [scored] = self._scored([document])
+        taken = self._mentions(document.text, scored)
+        starts = [one.span.start for one in taken]
         told = []
-        for start, end, score in sorted(scored):
-            own = Span(start, end)
-            if own in taken:
-                told.append(Judgement(own, Verdict(score)))
-            elif score >= self.threshold:
-                winner = next((one for one in taken if one.overlaps(own)), None)
-                told.append(Judgement(own, Verdict(score, Reason.LOST if winner else Reason.BLOCKED), winner))
-            elif own == span:
-                told.append(Judgement(own, Verdict(score, Reason.UNLIKELY, score, self.threshold)))
+        for one in scored:
+            if one.is_name or one.score >= self.threshold or Span(one.start, one.end) == span:
+                near = taken[max(0, bisect_right(starts, one.start) - 1) : bisect_left(starts, one.end)]
+                told.append(self._judged(document.text, one, near))
         return told
 
-    def _scored(self, documents: Sequence[Document]) -> list[tuple[Document, list[tuple[int, int, float]]]]:
+    def _judged(self, text: str, one: Scored, near: Sequence[Mention]) -> Judgement:
+        """What to say of a span; `near` are the mentions that may overlap it."""
+        own = Span(one.start, one.end)
+        if any(mention.span == own for mention in near):
+            return Judgement(own, Verdict(one.score))
+        if self.kb.meaning(text[one.start : one.end]).blocked:
+            return Judgement(own, Verdict(one.score, Reason.BLOCKED))
+        if one.score < self.threshold:
+            return Judgement(own, Verdict(one.score, Reason.UNLIKELY, one.score, self.threshold))
+        winner = max(
+            (mention for mention in near if mention.span.overlaps(own)), key=lambda mention: mention.score or 0.0
+        )
+        return Judgement(own, Verdict(one.score, Reason.LOST), winner.span)
+
+    def _scored(self, documents: Sequence[Document]) -> Iterator[list[Scored]]:
         """The spans of each document, and how likely each is a mention."""
-        found = []
-        card = self._model.card
-        seen = [card.seen_elsewhere(document.id) for document in documents]
+        seen = [self._model.card.seen_elsewhere(document.id) for document in documents]
         read = self._reader.read([document.text for document in documents], seen)
         for document, rows in zip(documents, read, strict=True):
-            scores = self._model.probabilities(rows.values, document.id).tolist() if rows.spans else []
-            spans = [
-                (one.start, one.end, 1.0 if one.is_name and self._is_pinned(document.text, one) else score)
+            scores = (
+                score for part in rows.parts() for score in self._model.probabilities(part, document.id).tolist()
+            )
+            yield [
+                Scored(one.start, one.end, 1.0 if self._is_pinned(document.text, one) else score, one.is_name)
                 for one, score in zip(rows.spans, scores, strict=True)
             ]
-            found.append((document, spans))
-        return found
 
     def _is_pinned(self, text: str, span: Proposal) -> bool:
-        return self.kb.meaning(text[span.start : span.end]).pinned
+        return span.is_name and self.kb.meaning(text[span.start : span.end]).pinned
 
-    def _mentions(self, document: Document, scored: Sequence[tuple[int, int, float]]) -> list[Mention]:
-        text = document.text
+    def _mentions(self, text: str, scored: Sequence[Scored]) -> list[Mention]:
         likely = [
-            (start, end, score)
-            for start, end, score in scored
-            if score >= self.threshold and not self.kb.meaning(text[start:end]).blocked
+            (one.start, one.end, one.score)
+            for one in scored
+            if one.score >= self.threshold and not self.kb.meaning(text[one.start : one.end]).blocked
         ]
         return [Mention(Span(start, end), text[start:end], None, score) for start, end, score in likeliest(likely)]
 
@@ -121,8 +138,20 @@ def likeliest(spans: Sequence[tuple[int, int, float]]) -> list[tuple[int, int, f
     return sorted(kept)
 
 
-def make_learned(kb: KnowledgeBase, *, model: str | Path | None = None, **settings: float) -> object:
-    """The learned detector; without a model, the dictionary and its P(link|m)."""
+def make_learned(
+    kb: KnowledgeBase,
+    *,
+    model: str | Path | None = None,
+    threshold: Share | None = None,
+    precision: Share | None = None,
+    recall: Share | None = None,
+) -> LearnedDetector | DictionaryDetector:
+    """The learned detector; without a model, the dictionary, and the threshold is one of P(link|m)."""
     if model is not None:
-        return LearnedDetector(kb, model=model, **settings)
-    return DictionaryDetector(kb, **settings)  # type: ignore[arg-type]
+        return LearnedDetector(kb, model=model, threshold=threshold, precision=precision, recall=recall)
+    if precision is not None or recall is not None:
+        raise ConfigError(
+            "the detector learned has no model, and without one it does not know which threshold gives that "
+            "precision or recall. Train one with `entlink train detector`, or give a threshold"
+        )
+    return DictionaryDetector(kb) if threshold is None else DictionaryDetector(kb, min_link_probability=threshold)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
 from math import log, log1p
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ from entlink.mentions.proposals import Proposal, Word
 
 _CACHED = 200_000
 _BEARERS = 10
-_LONGEST_NAME = 200  # characters
+_LONGEST_NAME = 200  # characters; in running text no longer ones are looked for
 _UNKNOWN_TIER = 9.0
 _ARTICLES = frozenset(("a", "an", "the"))
 _OWNERS = frozenset(("my", "your", "his", "her", "our", "their", "its"))
@@ -39,15 +40,6 @@ class Seen(NamedTuple):
 
 
 NEVER_SEEN = Seen(0.0, 0.0)
-
-
-class Surroundings(NamedTuple):
-    """The words before and after a span, in lower case, and whether a sign parts it from them."""
-
-    before: str
-    after: str
-    parted_before: bool
-    parted_after: bool
 
 
 SURFACE_FEATURES = (
@@ -96,6 +88,7 @@ PLACE_FEATURES = (
 )
 SEEN_FEATURES = ("was a mention", "was seen")
 FEATURES = (*SURFACE_FEATURES, *PLACE_FEATURES, *SEEN_FEATURES)
+_SHARE_OF_TEXTS = SURFACE_FEATURES.index("share of texts")
 
 
 class SpanFeatures:
@@ -108,33 +101,15 @@ class SpanFeatures:
     def knowledge_base_changed(self) -> None:
         self._found.clear()
 
-    def rows(
-        self,
-        text: str,
-        words: Sequence[Word],
-        spans: Sequence[Proposal],
-        seen: Callable[[str], Seen],
-    ) -> list[tuple[float, ...]]:
-        """A row a span, with a number for each of `FEATURES`."""
-        names = [(one.start, one.end) for one in spans if one.is_name]
-        longer, shorter = _nesting(spans, names)
-        cased = not text.islower()
-        return [
-            (
-                *self._surface(text[one.start : one.end]),
-                *self._place(text, words, one, (one.start, one.end) in longer, (one.start, one.end) in shorter),
-                float(not cased),
-                *_seen(seen(key_of(text[one.start : one.end]))),
-            )
-            for one in spans
-        ]
-
-    def _surface(self, surface: str) -> tuple[float, ...]:
+    def of_surface(self, surface: str) -> tuple[float, ...]:
+        """A number for each of `SURFACE_FEATURES`."""
         found = self._found.get(surface)
         if found is None:
-            if len(self._found) >= _CACHED:
-                self._found.clear()
-            found = self._found[surface] = self._look_up(surface)
+            found = self._look_up(surface)
+            if len(surface) <= _LONGEST_NAME:
+                if len(self._found) >= _CACHED:
+                    self._found.clear()
+                self._found[surface] = found
         return found
 
     def _look_up(self, surface: str) -> tuple[float, ...]:
@@ -157,81 +132,110 @@ class SpanFeatures:
             probability or 0.0,
         )
 
-    def _place(
-        self, text: str, words: Sequence[Word], span: Proposal, inside: bool, outside: bool
-    ) -> tuple[float, ...]:
-        own = [word.text for word in words[span.first : span.last + 1]]
-        lower = [word.lower() for word in own]
-        surface, around = text[span.start : span.end], _around(text, words, span)
-        common = [self._surface(word)[6] for word in own]
+
+class TextFeatures:
+    """The features of the spans of one text.
+
+    What they share is found once: where a word is as long as the text, as in scripts without spaces, looking at it
+    again for each span would take the square of its length.
+    """
+
+    def __init__(
+        self,
+        surfaces: SpanFeatures,
+        text: str,
+        words: Sequence[Word],
+        spans: Sequence[Proposal],
+        seen: Callable[[str], Seen],
+    ) -> None:
+        self._surfaces, self._text, self._seen = surfaces, text, seen
+        self._inside, self._outside = nesting(spans)
+        self._without_capitals = float(text.islower())
+        self._starts, self._ends = [word.start for word in words], [word.end for word in words]
+        self._has_capital = [word.text[0].isupper() for word in words]
+        self._lower = [word.text.lower() for word in words]
+        self._common = [surfaces.of_surface(word.text)[_SHARE_OF_TEXTS] for word in words]
+        self._stops = [at for at, character in enumerate(text) if character in _STOPS]
+
+    def rows(self, spans: Iterable[Proposal]) -> list[tuple[float, ...]]:
+        """A row a span, with a number for each of `FEATURES`."""
+        found = []
+        for one in spans:
+            surface = self._text[one.start : one.end]
+            place = self._place(surface, one)
+            found.append((*self._surfaces.of_surface(surface), *place, *_smoothed(self._seen(key_of(surface)))))
+        return found
+
+    def _place(self, surface: str, span: Proposal) -> tuple[float, ...]:
+        """A number for each of `PLACE_FEATURES`."""
+        own = slice(span.first, span.last + 1)
+        lower, common = self._lower[own], self._common[own]
+        before = self._lower[span.first - 1] if span.first else ""
+        after = self._lower[span.last + 1] if span.last + 1 < len(self._lower) else ""
+        parted_before = bool(span.first) and self._has_stop(self._ends[span.first - 1], span.start)
+        parted_after = self._has_stop(span.end, self._starts[span.last + 1] if after else len(self._text))
         last = lower[-1]
         return (
             float(span.is_name),
-            float(inside),
-            float(outside),
-            float(len(own)),
+            float((span.start, span.end) in self._inside),
+            float((span.start, span.end) in self._outside),
+            float(len(lower)),
             float(len(surface)),
             float(surface[0].isupper()),
-            float(all(word[0].isupper() for word in own)),
+            float(all(self._has_capital[own])),
             float(len(surface) > 1 and surface.isupper()),
-            float(not around.before or around.parted_before),
+            float(not before or parted_before),
             float(lower[0] in _SMALL),
             float(last in _SMALL),
             sum(word in _SMALL for word in lower) / len(lower),
             float(any(character.isdigit() for character in surface)),
-            float(around.before in _ARTICLES),
-            float(around.before in _OWNERS),
-            float(around.before in _PLACES),
-            float(around.after in _PLACES),
-            float(around.after in _COPULAS),
-            float(not around.after),
-            float(around.before in _SMALL),
-            float(around.after in _SMALL),
-            float(around.parted_after),
-            float(around.parted_before),
+            float(before in _ARTICLES),
+            float(before in _OWNERS),
+            float(before in _PLACES),
+            float(after in _PLACES),
+            float(after in _COPULAS),
+            float(not after),
+            float(before in _SMALL),
+            float(after in _SMALL),
+            float(parted_after),
+            float(parted_before),
             float(last.endswith("s")),
             float(last.endswith("ing")),
             float(last.endswith("ed")),
             float(last.endswith("ly")),
             min(common),
             max(common),
+            self._without_capitals,
         )
 
-
-def _around(text: str, words: Sequence[Word], span: Proposal) -> Surroundings:
-    before = words[span.first - 1] if span.first else None
-    after = words[span.last + 1] if span.last + 1 < len(words) else None
-    left = text[before.end : span.start] if before else ""
-    right = text[span.end : after.start if after else len(text)]
-    return Surroundings(
-        before.text.lower() if before else "",
-        after.text.lower() if after else "",
-        not _STOPS.isdisjoint(left),
-        not _STOPS.isdisjoint(right),
-    )
+    def _has_stop(self, start: int, end: int) -> bool:
+        """Whether a sign that parts words stands there."""
+        place = bisect_left(self._stops, start)
+        return place < len(self._stops) and self._stops[place] < end
 
 
-def _nesting(
-    spans: Sequence[Proposal], names: Sequence[tuple[int, int]]
-) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
-    """The spans that stand in a longer name, and those that a shorter name stands in."""
+def nesting(spans: Sequence[Proposal]) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
+    """Of spans by start and end, those that stand in a longer name, and those that a shorter name stands in."""
+    names = [(one.start, one.end) for one in spans if one.is_name]
     inside, outside = set(), set()
-    at = 0
+    nearest = 0
     for one in spans:
-        while at < len(names) and names[at][0] < one.start - _LONGEST_NAME:
-            at += 1
-        for start, end in names[at:]:
-            if start >= one.end:
+        own = (one.start, one.end)
+        while nearest < len(names) and names[nearest][0] < one.start - _LONGEST_NAME:
+            nearest += 1
+        for at in range(nearest, len(names)):
+            start, end = names[at]
+            if start >= one.end or (start > one.start and own in outside):
                 break
-            if (start, end) == (one.start, one.end):
+            if (start, end) == own:
                 continue
             if start <= one.start and one.end <= end:
-                inside.add((one.start, one.end))
+                inside.add(own)
             elif one.start <= start and end <= one.end:
-                outside.add((one.start, one.end))
+                outside.add(own)
     return inside, outside
 
 
-def _seen(found: Seen) -> tuple[float, float]:
+def _smoothed(found: Seen) -> tuple[float, float]:
     """The share of its occurrences that were mentions, drawn to a third where there are few; and how many."""
     return (found.linked + 1.0) / (found.total + 3.0), log1p(found.total)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 CARD = "detector.json"
 WEIGHTS = "detector.npz"
 FORMAT = 1
-_FURTHEST = 5.0  # standard deviations
+FURTHEST = 5.0  # standard deviations
 
 
 class Choice(NamedTuple):
@@ -73,17 +73,19 @@ class DetectorCard(msgspec.Struct, frozen=True, kw_only=True):
 
     def chosen(self, precision: float | None, recall: float | None) -> float:
         """The lowest threshold with that precision, or the highest with that recall."""
+        found = [one for one in self.choices if one.recall > 0]  # one that finds nothing makes no mistakes
         if precision is not None:
-            fit = [one.threshold for one in self.choices if one.precision >= precision]
-            return min(fit) if fit else self._refuse("precision", precision)
+            fit = [one.threshold for one in found if one.precision >= precision]
+            return min(fit) if fit else _refuse("precision", precision, [one.precision for one in found])
         if recall is not None:
-            fit = [one.threshold for one in self.choices if one.recall >= recall]
-            return max(fit) if fit else self._refuse("recall", recall)
+            fit = [one.threshold for one in found if one.recall >= recall]
+            return max(fit) if fit else _refuse("recall", recall, [one.recall for one in found])
         return self.threshold
 
-    def _refuse(self, what: str, wanted: float) -> float:
-        best = max(getattr(one, what) for one in self.choices)
-        raise ConfigError(f"no threshold of this detector gives a {what} of {wanted:g}: the best is {best:.3f}")
+
+def _refuse(what: str, wanted: float, there: Sequence[float]) -> float:
+    best = f"the best on texts that were held out is {max(there):.3f}" if there else "it found nothing in them"
+    raise ConfigError(f"no threshold of this detector gives a {what} of {wanted:g}: {best}. Ask for less")
 
 
 class Net(NamedTuple):
@@ -100,7 +102,7 @@ class Net(NamedTuple):
         """A number a row: over 0 if it is likelier a mention than not, by the texts it was trained on."""
         import numpy
 
-        within = numpy.clip((rows - self.mean) / self.spread, -_FURTHEST, _FURTHEST)
+        within = numpy.clip((rows - self.mean) / self.spread, -FURTHEST, FURTHEST)
         active = numpy.maximum(within @ self.hidden + self.hidden_bias, 0.0)
         found: Floats = active @ self.output + self.output_bias
         return found
@@ -156,6 +158,7 @@ def write_model(folder: Path, model: SpanModel) -> None:
 
     from entlink.kb.checksums import checksum
 
+    folder = folder.absolute()
     partial = folder.with_name(f"{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)

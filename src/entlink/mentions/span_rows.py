@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from entlink.errors import ConfigError
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.mentions.proposals import Proposal, proposals, words_of
-from entlink.mentions.span_features import Seen, SpanFeatures
+from entlink.mentions.span_features import Seen, SpanFeatures, TextFeatures
 
 if TYPE_CHECKING:
     import numpy
@@ -19,15 +19,26 @@ if TYPE_CHECKING:
 
     Floats = NDArray[numpy.float32]
 
-
 _PLACES = 5
+_ROWS_AT_ONCE = 2048
+_TEXTS_AT_ONCE, _CHARACTERS_AT_ONCE = 32, 50_000
 
 
 class Rows(NamedTuple):
-    """The spans of a text that may be mentions, and a row for each."""
+    """The spans of a text that may be mentions, by start and end, and what makes rows of them."""
 
     spans: list[Proposal]
-    values: Floats
+    features: TextFeatures
+    vectors: _SpanVectors | None
+
+    def parts(self) -> Iterator[Floats]:
+        """A row a span, some at a time: those of a long text would fill the memory."""
+        import numpy
+
+        for start in range(0, len(self.spans), _ROWS_AT_ONCE):
+            part = self.spans[start : start + _ROWS_AT_ONCE]
+            rows = numpy.array(self.features.rows(part), numpy.float32)
+            yield rows if self.vectors is None else numpy.concatenate((rows, self.vectors.rows(part)), axis=1)
 
 
 class SpanReader:
@@ -42,41 +53,57 @@ class SpanReader:
         self._features.knowledge_base_changed()
         self._scanner = self.kb.scanner()
 
-    def read(self, texts: Sequence[str], seen: Sequence[Callable[[str], Seen]]) -> list[Rows]:
+    def read(self, texts: Sequence[str], seen: Sequence[Callable[[str], Seen]]) -> Iterator[Rows]:
         """The rows of each text, with what was seen of names for it; a span without tokens has a vector of zeros."""
+        for part in _batches([len(text) for text in texts]):
+            batch = texts[part]
+            tokens = self.encoder.encode_tokens(batch) if self.encoder is not None else [None] * len(batch)
+            for text, own, known in zip(batch, tokens, seen[part], strict=True):
+                words = words_of(text)
+                spans = proposals(text, words, self._scanner.matches(text))
+                features = TextFeatures(self._features, text, words, spans, known)
+                yield Rows(spans, features, None if own is None else _SpanVectors(own))
+
+
+class _SpanVectors:
+    """Of each span's tokens, the mean, the first and the last; and the tokens before and after it."""
+
+    def __init__(self, tokens: TokenVectors) -> None:
         import numpy
 
-        vectors = self.encoder.encode_tokens(texts) if self.encoder is not None else [None] * len(texts)
-        found = []
-        for text, tokens, known in zip(texts, vectors, seen, strict=True):
-            words = words_of(text)
-            spans = proposals(text, words, self._scanner.matches(text))
-            features = numpy.array(self._features.rows(text, words, spans, known), numpy.float32)
-            features = features.reshape(len(spans), -1)
-            if tokens is not None:
-                features = numpy.concatenate((features, _vectors(tokens, spans)), axis=1) if spans else features
-            found.append(Rows(spans, features))
-        return found
+        self._vectors = tokens.vectors
+        self._starts, self._ends = [start for start, _ in tokens.offsets], [end for _, end in tokens.offsets]
+        # In double precision: over a long text the sums grow, and a span's mean is the difference of two.
+        self._sums = numpy.zeros((len(tokens.vectors) + 1, tokens.vectors.shape[1]), numpy.float64)
+        tokens.vectors.cumsum(axis=0, dtype=numpy.float64, out=self._sums[1:])
+
+    def rows(self, spans: Sequence[Proposal]) -> Floats:
+        import numpy
+
+        count, size = self._vectors.shape
+        found = numpy.zeros((len(spans), _PLACES, size), numpy.float32)
+        for row, span in zip(found, spans, strict=True):
+            first, last = bisect_right(self._ends, span.start), bisect_left(self._starts, span.end)
+            if first < last:
+                row[0] = (self._sums[last] - self._sums[first]) / (last - first)
+                row[1], row[2] = self._vectors[first], self._vectors[last - 1]
+                if first:
+                    row[3] = self._vectors[first - 1]
+                if last < count:
+                    row[4] = self._vectors[last]
+        return found.reshape(len(spans), _PLACES * size)
 
 
-def _vectors(tokens: TokenVectors, spans: Sequence[Proposal]) -> Floats:
-    """Of each span's tokens, the mean, the first and the last; and the tokens before and after it."""
-    import numpy
-
-    starts, ends = [start for start, _ in tokens.offsets], [end for _, end in tokens.offsets]
-    count, size = tokens.vectors.shape
-    found = numpy.zeros((len(spans), _PLACES, size), numpy.float32)
-    sums = numpy.concatenate((numpy.zeros((1, size), numpy.float32), tokens.vectors.cumsum(axis=0)))
-    for row, span in enumerate(spans):
-        first, last = bisect_right(ends, span.start), bisect_left(starts, span.end)
-        if first < last:
-            found[row, 0] = (sums[last] - sums[first]) / (last - first)
-            found[row, 1], found[row, 2] = tokens.vectors[first], tokens.vectors[last - 1]
-            if first:
-                found[row, 3] = tokens.vectors[first - 1]
-            if last < count:
-                found[row, 4] = tokens.vectors[last]
-    return found.reshape(len(spans), _PLACES * size)
+def _batches(lengths: Sequence[int]) -> Iterator[slice]:
+    """Parts of some texts, of so many texts and characters at most; a text that is longer is alone."""
+    start = total = 0
+    for at, length in enumerate(lengths):
+        if at > start and (at - start >= _TEXTS_AT_ONCE or total + length > _CHARACTERS_AT_ONCE):
+            yield slice(start, at)
+            start, total = at, 0
+        total += length
+    if lengths:
+        yield slice(start, len(lengths))
 
 
 def token_encoder(name: str) -> TransformerEncoder:

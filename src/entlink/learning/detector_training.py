@@ -104,7 +104,7 @@ def train_detector(
     slope, shift = _calibrated(logits, table.right)
     chances = 1.0 / (1.0 + _exp(-(slope * logits + shift)))
     choices = _choices(table, chances, mentions)
-    best = max(choices, key=lambda one: one.f1)
+    best = max(choices, key=lambda one: (one.f1, -abs(one.threshold - 0.5)))  # of equals, the one in the middle
     card = msgspec.structs.replace(card, threshold=best.threshold, choices=choices, slope=slope, shift=shift)
     write_model(folder, SpanModel(card, nets))
     return DetectorReport(

@@ -182,7 +182,7 @@ def test_without_a_model_it_is_the_dictionary(kb):
     assert found(detector, TEXT) == found(DictionaryDetector(kb), TEXT)
     strict = make_stage("detector", {"name": "learned", "threshold": 0.7}, kb)
     assert strict.min_link_probability == 0.7
-    with pytest.raises(ConfigError, match="has no model.*entlink train detector"):
+    with pytest.raises(ConfigError, match=r"has no model.*entlink train detector"):
         make_stage("detector", {"name": "learned", "recall": 0.5}, kb)
 
 
@@ -329,7 +329,7 @@ def test_the_vectors_of_a_span_by_hand(kb, reading):
 def test_another_encoder_than_it_was_trained_with_is_told(kb, reading, tmp_path):
     read = read_model(reading / "detector")
     write_model(tmp_path / "other", SpanModel(msgspec.structs.replace(read.card, identity="other"), read.nets))
-    with pytest.raises(ConfigError, match="trained with the encoder 'other'.*Train it anew"):
+    with pytest.raises(ConfigError, match=r"trained with the encoder 'other'.*Train it anew"):
         LearnedDetector(kb, model=tmp_path / "other")
 
 
@@ -338,5 +338,5 @@ def test_an_encoder_without_vectors_of_tokens_is_told(monkeypatch):
     from tiny_encoders import LetterEncoder
 
     monkeypatch.setattr(loading, "load_encoder", lambda name: LetterEncoder())
-    with pytest.raises(ConfigError, match="no vectors of tokens in their context. Give a transformer"):
+    with pytest.raises(ConfigError, match=r"no vectors of tokens in their context. Give a transformer"):
         span_rows.token_encoder("letters")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -43,7 +44,7 @@ def by_hand(text: str, names) -> dict[tuple[int, int], tuple[int, int, bool]]:
     for first in range(len(words)):
         for last in range(first, min(len(words), first + MOST_WORDS)):
             run = words[first : last + 1]
-            if not any(is_broken(text, *pair) for pair in zip(run, run[1:], strict=False)):
+            if not any(is_broken(text, *pair) for pair in pairwise(run)):
                 found[run[0].start, run[-1].end] = (first, last, False)
     for start, end in names:
         inner = [at for at, word in enumerate(words) if word.start < end and start < word.end]

@@ -87,7 +87,7 @@ def test_a_write_that_is_cut_off_leaves_what_was_there(model, tmp_path, monkeypa
 
 
 def test_one_that_is_missing_is_told(tmp_path):
-    with pytest.raises(MissingModelError, match="no trained detector.*entlink train detector"):
+    with pytest.raises(MissingModelError, match=r"no trained detector.*entlink train detector"):
         read_model(tmp_path / "nowhere")
 
 
@@ -110,7 +110,7 @@ def test_damage_is_told_with_what_to_do(model, tmp_path, damage, message):
 @pytest.mark.parametrize("other", [{"format": 99}, {"features": ("length",)}])
 def test_another_version_is_told(model, tmp_path, other):
     write_model(tmp_path / "detector", SpanModel(msgspec.structs.replace(model.card, **other), model.nets))
-    with pytest.raises(DamagedError, match="another version of entlink. Train it anew"):
+    with pytest.raises(DamagedError, match=r"another version of entlink. Train it anew"):
         read_model(tmp_path / "detector")
 
 

@@ -74,12 +74,14 @@ class InnerNamesRetriever:
     def _first_name(self, runs: Iterator[str], words: int) -> Iterator[tuple[str, str, float]]:
         """The bearers of the first run that is a name, in whatever way it is written."""
         for run in runs:
-            meaning = self.kb.meaning_of_key(key_of(run))
-            if meaning.blocked or not meaning.entries:
-                meaning = self.kb.meaning(run)
+            written = self.kb.meaning(run)
+            if written.blocked:
+                continue
+            folded = self.kb.meaning_of_key(key_of(run))
+            meaning = written if written.pinned or not folded.entries else folded
             most = None if self._types else 2 * self.limit
             bearers = [one for one in self.kb.bearers(meaning, most) if self._is_wanted(one[1])]
-            if meaning.blocked or not bearers:
+            if not bearers:
                 continue
             share = len(_WORD.findall(run)) / words
             total = sum(entry.support for entry, _, _ in bearers)

@@ -53,6 +53,10 @@ def stages(kind: str) -> list[str]:
     return sorted(BUILT_IN[kind])
 
 
+def without_models(kind: str) -> list[str]:
+    return [name for name in stages(kind) if (kind, name) not in NEEDS_SETTINGS]
+
+
 def made(kind: str, name: str, kb: KnowledgeBase):
     return make_stage(kind, {"name": name}, kb)
 
@@ -147,21 +151,19 @@ class TestFixedStages:
 
 
 class TestBuiltInStages:
-    # Taggers need a model, and are checked where there is one for them.
-    @pytest.mark.parametrize(
-        "name", [name for name in stages("detector") if ("detector", name) not in NEEDS_SETTINGS]
-    )
+    # Those that need a model are checked where there is one for them.
+    @pytest.mark.parametrize("name", without_models("detector"))
     def test_detectors(self, kb: KnowledgeBase, name: str):
         check_detector(made("detector", name, kb), DOCUMENTS)
 
-    @pytest.mark.parametrize("name", stages("retriever"))
+    @pytest.mark.parametrize("name", without_models("retriever"))
     def test_retrievers(self, kb: KnowledgeBase, name: str):
         misspelt = Document("misspelt", "Freddie Mercurry")
         questions = [QUESTION, Question(misspelt, [Mention(Span(0, 16), misspelt.text)])]
         retriever = DenseRetriever(kb, encoder=LetterEncoder()) if name == "dense" else made("retriever", name, kb)
         check_retriever(retriever, questions)
 
-    @pytest.mark.parametrize("name", stages("ranker"))
+    @pytest.mark.parametrize("name", [*without_models("ranker"), "cross-encoder"])
     def test_rankers(self, kb: KnowledgeBase, name: str):
         ranker = CrossEncoderRanker(kb, model=LengthScorer()) if name == "cross-encoder" else made("ranker", name, kb)
         check_ranker(ranker, [SHORTLIST, Shortlist(DOCUMENT, PARIS, [TOWN, CITY])])

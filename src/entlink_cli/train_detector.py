@@ -62,7 +62,7 @@ def _train(arguments: Namespace) -> None:
             data=lambda: [msgspec.to_builtins(file.facts()) for file in files],
         )
     if arguments.json:
-        say_json(msgspec.to_builtins(found))
+        say_json(msgspec.structs.asdict(found))
     elif not arguments.quiet:
         say(*_lines(found))
     if not arguments.quiet:
@@ -92,6 +92,9 @@ COMMANDS = {
         "of them, what stands around them, and what their words mean there. Four nets are trained, each without a "
         "fourth of the documents, and measured there; the mean of the four is the detector. Needs pip install "
         "'entlink[retrieval]', and no torch.",
-        ("entlink train detector samples/conversations.jsonl --kb wiki.kb -o wiki-detector --encoder none",),
+        (
+            "entlink train detector samples/conversations.jsonl samples/personal.jsonl samples/article.gold.jsonl "
+            "--kb wiki.kb -o wiki-detector --encoder none",
+        ),
     ),
 }

@@ -168,7 +168,7 @@ class TestBuiltInStages:
         ranker = CrossEncoderRanker(kb, model=LengthScorer()) if name == "cross-encoder" else made("ranker", name, kb)
         check_ranker(ranker, [SHORTLIST, Shortlist(DOCUMENT, PARIS, [TOWN, CITY])])
 
-    @pytest.mark.parametrize("name", stages("nil"))
+    @pytest.mark.parametrize("name", without_models("nil"))
     def test_nil_policies(self, kb: KnowledgeBase, name: str):
         weak = Shortlist(DOCUMENT, PARIS, [Candidate("weak", 0.0)])
         check_nil_policy(made("nil", name, kb), [SHORTLIST, weak])

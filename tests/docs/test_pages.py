@@ -79,7 +79,7 @@ def test_the_configuration_shows_every_setting_with_its_default(tmp_path):
     for name in ("types", "min_score", "batch_size", "pool", "kb", "conversation"):
         assert getattr(config, name) == getattr(default, name)
     assert shown["kb"] == msgspec.to_builtins(default.kb)
-    (conversation,) = blocks(page("conversations"), "toml")
+    conversation = blocks(page("conversations"), "toml")[0]
     settings = msgspec.to_builtins(default.conversation, builtin_types=(tuple,)) | {"speakers": []}
     assert shown["conversation"] == tomllib.loads(conversation.text)["conversation"] == settings
     assert [stage["name"] for stage in config.retriever] == [stage["name"] for stage in default.retriever]
@@ -88,6 +88,16 @@ def test_the_configuration_shows_every_setting_with_its_default(tmp_path):
             assert {key: value for key, value in stage.items() if key != "name"} == defaults(
                 find(kind, stage["name"])
             )
+
+
+def test_the_linker_with_a_learned_detector_is_one(tmp_path):
+    block = blocks(page("conversations"), "toml")[1]
+    path = tmp_path / "learned.toml"
+    path.write_text(block.text.replace("\n# ", "\n"), encoding="utf8")  # with the three ways to set the dial, too
+    config = read_config(path)
+    assert {*config.detector} == {"name", *defaults(find("detector", config.detector["name"]))}
+    known = [stage["name"] for stage in config.retriever]
+    assert set(config.fusion["weights"]) == set(known) <= set(BUILT_IN["retriever"])
 
 
 def test_the_weights_of_what_a_conversation_remembers_are_told():

@@ -60,3 +60,23 @@ def test_wrong_usage_is_told_and_nothing_saved(run, worlds, words, code, told):
     assert (ran.code, ran.out) == (code, "")
     assert told in ran.err
     assert not worlds.with_suffix(".linker").exists()
+
+
+def test_nil_by_what_the_linker_finds_itself(run, worlds):
+    rows = [json.loads(line) for line in GOLD.read_text(encoding="utf8").splitlines()]
+    for row in rows:
+        row["mentions"] = row["mentions"][::2]  # so that some of what is found is wrong
+    many = worlds.with_name("many.jsonl")
+    copies = [{**row, "id": f"{row['id']}-{copy}"} for copy in range(9) for row in rows]
+    many.write_text("".join(json.dumps(row) + "\n" for row in copies), encoding="utf8")
+    start = worlds.parent / "start.toml"
+    ran = run("tune", worlds, many, "--config", start, "--only", "nil", "-o", worlds.with_name("nil.linker"))
+    assert ran.code == 0, ran.err
+    assert "links, on parts held out" in ran.out
+    assert 'name = "judged"' in (worlds.with_name("nil.linker") / "linker.toml").read_text(encoding="utf8")
+    told = run("link", worlds, many, "--config", worlds.with_name("nil.linker"), "-o", worlds.with_name("out.jsonl"))
+    assert told.code == 0, told.err
+    few = run("tune", worlds, GOLD, "--config", start, "--only", "nil", "-o", worlds.with_name("few.linker"))
+    assert few.code == 3
+    assert "too few" in few.err
+    assert not worlds.with_name("few.linker").exists()

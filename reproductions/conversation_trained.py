@@ -6,8 +6,10 @@
         --system trained=build/conversations/trained.linker
 
 The knowledge base is Simple Wikipedia of 2021 merged by title with 30,000 articles of English Wikipedia of 2015.
-Everything is learnt from, and chosen on, ConEL-2 train; what is printed is held out of it by cross-validation, and
-neither validation nor ConEL-1 is opened. What is in the folder already is not made again.
+Everything is learnt from, and chosen on, ConEL-2 train, and neither validation nor ConEL-1 is opened. What is printed
+is of parts that detector, names and NIL were not fitted to; the ranker's weights are fitted to all of train, and the
+thresholds are the best ones for the figures beside them. A knowledge base and a detector that are in the folder
+already are not made again.
 """
 
 from __future__ import annotations

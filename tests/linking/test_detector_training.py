@@ -44,7 +44,7 @@ def test_the_annotated_turns_of_conversations_and_whole_documents():
     plain = Document("plain", "In Paris.", gold=(GoldLink(Span(3, 8), ()),))
     assert list(gold_texts([talk, plain])) == [
         GoldText("talk", "Paris!", frozenset({(0, 5)})),
-        GoldText("talk", "and York, my city", frozenset({(4, 8)})),
+        GoldText("talk", "and York, my city", frozenset({(4, 8)}), frozenset({(0, 3)})),
         GoldText("plain", "In Paris.", frozenset({(3, 8)})),
     ]
     every = msgspec.structs.replace(talk, meta={})

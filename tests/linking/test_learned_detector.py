@@ -259,17 +259,23 @@ def test_why_one_lost_to_another(kb, model):
 def test_a_conversation_that_was_learnt_from_is_judged_as_if_it_was_not(kb, model):
     detector = LearnedDetector(kb, model=model, threshold=0.0)
     read = read_model(model)
-    text = "i think otters is better than Paris"
-    document = Document("c3", text)
-    [mentions] = detector.detect([document])
+    text = next(turn.text for turn in conversations(24)[3].turns if read.card.whose(turn.text) == "c3")
+    [mentions] = detector.detect([Document("whatever", text)])
     alone = SpanModel(
         msgspec.structs.replace(
-            read.card, folds={}, own={}, seen={key: read.card.seen_elsewhere("c3")(key) for key in read.card.seen}
+            read.card, learnt={}, seen={key: read.card.seen_elsewhere("c3")(key) for key in read.card.seen}
         ),
         [read.nets[read.card.folds["c3"]]],
     )
     detector._model = alone
-    assert detector.detect([Document("unheard of", text)]) == [mentions]
+    assert detector.detect([Document("c3", text)]) == [mentions]
+
+
+def test_the_id_of_a_text_does_not_matter(kb, model):
+    detector = LearnedDetector(kb, model=model, threshold=0.0)
+    new = "an otter in Paris, never said before"
+    assert read_model(model).card.whose(new) is None
+    assert detector.detect([Document("c3", new)]) == detector.detect([Document("unheard of", new)])
 
 
 def test_a_linker_with_it(kb_folder, model):

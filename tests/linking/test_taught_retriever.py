@@ -11,7 +11,7 @@ import pytest
 
 from entlink.candidates.taught import TaughtRetriever
 from entlink.config import LinkerConfig, make_stage
-from entlink.documents import Candidate, Document, GoldLink, Mention, Span
+from entlink.documents import Candidate, Document, GoldLink, Mention, Span, Turn
 from entlink.errors import ConfigError, DamagedError, MissingModelError
 from entlink.interfaces import Question, Rescorer, Shortlist, Typed
 from entlink.kb.edits import block, remove
@@ -86,6 +86,15 @@ def told(retriever, surface, id="new"):
     return {one.entity: one.score for one in candidates}
 
 
+def told_in(retriever, surface, id):
+    """What is told of a name in a document that taught something."""
+    own = next(one for one in DOCUMENTS if one.id == id)
+    start = own.text.index(surface)
+    mention = Mention(Span(start, start + len(surface)), surface)
+    ((candidates,),) = retriever.retrieve([Question(own, [mention])])
+    return {one.entity: one.score for one in candidates}
+
+
 def test_what_is_taught_counted_by_hand(taught):
     assert taught.names == {
         "boot": {NOWHERE: 1},
@@ -110,12 +119,24 @@ def test_what_taught_nothing(kb, path, surface):
 
 def test_what_a_document_taught_does_not_count_for_it(kb, path):
     retriever = TaughtRetriever(kb, model=path)
-    for id in ("one", "two", "five"):
+    for id in ("one", "two"):
         others = teach(kb, [one for one in DOCUMENTS if one.id != id])
         for surface in ("cilantro", "country"):
-            assert told(retriever, surface, id) == others.of(surface, "new")
-    assert told(retriever, "country", "two") == {"country": 1.0}
-    assert told(retriever, "cilantro", "one") == {"parsley": 1 / 2}
+            assert told_in(retriever, surface, id) == others.of(surface)
+    assert told_in(retriever, "country", "two") == {"country": 1.0}
+    assert told_in(retriever, "cilantro", "one") == {"parsley": 1 / 2}
+    assert told(retriever, "country", "two") == {"country": 1 / 3, "state": 2 / 3}  # an id is not a text
+
+
+def test_a_turn_is_known_again_in_the_window_of_its_conversation(kb):
+    turns = [Turn("We saw it."), Turn("Such a country")]
+    gold = (GoldLink(Span(19, 26), ("state",)),)
+    talk = Document.of_turns("talk", turns, gold=gold)
+    assert talk.text[19:26] == "country"
+    taught = teach(kb, [talk])
+    window = Document.of_turns("whatever", turns[1:])
+    assert taught.whose(window, Span(7, 14)) == "talk"
+    assert taught.of("country", "talk") == {}
 
 
 def test_it_keeps_what_a_retriever_promises(kb, path):
@@ -134,7 +155,8 @@ def test_what_others_found_is_scored_as_what_it_finds(kb, path):
     assert [one.title for one in own] == ["Coriander", "Parsley"]
     shortlist = Shortlist(asked.document, asked.mentions[0], [*own, Candidate("state", 1.0)])
     assert retriever.rescore([shortlist]) == [[2 / 4, 1 / 4, 0.0]]
-    assert retriever.rescore([shortlist._replace(document=Document("one", "cilantro"))]) == [[0.0, 1 / 2, 0.0]]
+    learnt = shortlist._replace(document=DOCUMENTS[0], mention=Mention(Span(10, 18), "cilantro"))
+    assert retriever.rescore([learnt]) == [[0.0, 1 / 2, 0.0]]
 
 
 def test_only_the_wanted_types(kb, path):

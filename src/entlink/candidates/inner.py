@@ -84,9 +84,10 @@ class InnerNamesRetriever:
             if not bearers:
                 continue
             share = len(_WORD.findall(run)) / words
-            total = sum(entry.support for entry, _, _ in bearers)
+            counted = [entry for entry, _, _ in bearers] if self._types else meaning.entries
+            total = sum(entry.support for entry in counted)
             for entry, id, title in bearers:
-                yield id, title, share * (entry.support / total if total else 1 / len(bearers))
+                yield id, title, share * (entry.support / total if total else 1 / len(counted))
             return
 
     def _is_wanted(self, id: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from entlink.documents import Candidate
+from entlink.documents import Candidate, Document, Mention
 from entlink.interfaces import Question, Shortlist
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.taught_names import read_taught
@@ -15,7 +15,7 @@ class TaughtRetriever:
     """The entities that a name led to in documents with gold; a score is the share of an entity there.
 
     `model` is a file that `entlink train names` made. Entities that are no longer there are left out. What
-    a document itself taught, by its id, does not count for it.
+    a document itself taught does not count for it.
     """
 
     def __init__(self, kb: KnowledgeBase, *, model: str | Path, limit: int = 5) -> None:
@@ -28,8 +28,7 @@ class TaughtRetriever:
 
     def retrieve(self, questions: Sequence[Question]) -> list[list[Sequence[Candidate]]]:
         return [
-            [self._candidates(mention.text, question.document.id) for mention in question.mentions]
-            for question in questions
+            [self._candidates(question.document, mention) for mention in question.mentions] for question in questions
         ]
 
     def rescore(self, shortlists: Sequence[Shortlist]) -> list[Sequence[float]]:
@@ -37,15 +36,17 @@ class TaughtRetriever:
         return [
             [shares.get(one.entity, 0.0) for one in shortlist.candidates]
             for shortlist in shortlists
-            for shares in (self._shares(shortlist.mention.text, shortlist.document.id),)
+            for shares in (self._shares(shortlist.document, shortlist.mention),)
         ]
 
-    def _shares(self, surface: str, document: str) -> Mapping[str, float]:
-        return {} if self.kb.meaning(surface).blocked else self._taught.of(surface, document)
+    def _shares(self, document: Document, mention: Mention) -> Mapping[str, float]:
+        if self.kb.meaning(mention.text).blocked:
+            return {}
+        return self._taught.of(mention.text, self._taught.whose(document, mention.span))
 
-    def _candidates(self, surface: str, document: str) -> list[Candidate]:
+    def _candidates(self, document: Document, mention: Mention) -> list[Candidate]:
         found: list[Candidate] = []
-        for id, share in sorted(self._shares(surface, document).items(), key=lambda one: (-one[1], one[0])):
+        for id, share in sorted(self._shares(document, mention).items(), key=lambda one: (-one[1], one[0])):
             entity = self.kb.get(id)
             wanted = not self._types or bool(self._types.intersection(self.kb.types(id)))
             if entity is not None and wanted and len(found) < self.limit:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from entlink.errors import DamagedError, MissingModelError
+from entlink.kb.checksums import fingerprint
 from entlink.kb.folding import key_of
 from entlink.kb.tiers import inflected
 
 if TYPE_CHECKING:
-    from entlink.documents import Document
+    from entlink.documents import Document, Span
     from entlink.kb.knowledge_base import KnowledgeBase
 
 FORMAT = 1
@@ -22,11 +23,15 @@ NOWHERE = ""  # stands for entities that the knowledge base lacks
 
 
 class TaughtNames(msgspec.Struct, frozen=True, kw_only=True):
-    """For each folded name, how often it led to each entity, and the same of each document."""
+    """For each folded name, how often it led to each entity, and the same of each document.
+
+    `learnt` tells of which document a passage is that taught something, by its fingerprint.
+    """
 
     format: int = FORMAT
     names: dict[str, dict[str, int]]
     own: dict[str, dict[str, dict[str, int]]] = {}
+    learnt: dict[str, str] = {}
     mentions: int = 0
     unknown: int = 0
     kb: str = ""
@@ -35,13 +40,17 @@ class TaughtNames(msgspec.Struct, frozen=True, kw_only=True):
     made: str = ""
     data: list[dict[str, Any]] = []
 
-    def of(self, surface: str, document: str) -> Mapping[str, float]:
+    def whose(self, document: Document, span: Span) -> str | None:
+        """The document that taught something in the passage where a span stands, if there is one."""
+        return self.learnt.get(fingerprint(passage(document, span))) if self.learnt else None
+
+    def of(self, surface: str, document: str | None = None) -> Mapping[str, float]:
         """The share of each entity among what a name led to; in the singular or plural if not as it is written.
 
         What this very document taught does not count: else it would seem to know what it cannot know of others.
         """
         key = key_of(surface)
-        own = self.own.get(document, {})
+        own = self.own.get(document, {}) if document is not None else {}
         for tried in (key, *inflected(key)):
             here = own.get(tried, {})
             found = {
@@ -61,6 +70,7 @@ def teach(kb: KnowledgeBase, documents: Iterable[Document], **about: Any) -> Tau
 
     names: dict[str, Counter[str]] = defaultdict(Counter)
     own: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    learnt: dict[str, str] = {}
     mentions = unknown = 0
     for document in documents:
         for gold in document.gold:
@@ -73,15 +83,24 @@ def teach(kb: KnowledgeBase, documents: Iterable[Document], **about: Any) -> Tau
             id = NOWHERE if entity is None else entity.id
             names[key][id] += 1
             own[document.id][key][id] += 1
+            learnt[fingerprint(passage(document, gold.span))] = document.id
     return TaughtNames(
         names=_plain(names),
         own={document: _plain(found) for document, found in sorted(own.items())},
+        learnt=dict(sorted(learnt.items())),
         unknown=unknown,
         mentions=mentions,
         kb=kb.folder.name,
         entlink=__version__,
         **about,
     )
+
+
+def passage(document: Document, span: Span) -> str:
+    """The turn of a conversation that a span stands in, else the whole text."""
+    turns = document.turn_spans if document.turns else ()
+    whole = next((turn for turn in turns if turn.start <= span.start and span.end <= turn.end), None)
+    return document.text if whole is None else document.text[whole.start : whole.end]
 
 
 def _plain(names: Mapping[str, Counter[str]]) -> dict[str, dict[str, int]]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from entlink.documents import Document
+from entlink.documents import Document, Span
 from entlink.kb.folding import key_of
 from entlink.mentions.proposals import proposals, words_of
 from entlink.mentions.span_features import Seen
@@ -16,29 +16,37 @@ if TYPE_CHECKING:
 
 
 class GoldText(NamedTuple):
-    """A text that is read at once, a turn of a conversation or a whole document, and the spans of its gold."""
+    """A text that is read at once, a turn of a conversation or a whole document, and the spans of its gold.
+
+    Of `optional` spans nobody knows whether they are mentions.
+    """
 
     document: str
     text: str
     gold: frozenset[tuple[int, int]]
+    optional: frozenset[tuple[int, int]] = frozenset()
 
 
 def gold_texts(documents: Iterable[Document]) -> Iterator[GoldText]:
     """Whole documents; of conversations, the turns that were annotated. Personal mentions are no names."""
     for document in documents:
-        gold = [one.span for one in document.gold if not one.meta.get("personal") and not one.optional]
-        if not document.turns:
-            yield GoldText(document.id, document.text, frozenset((span.start, span.end) for span in gold))
-            continue
+        names = [one for one in document.gold if not one.meta.get("personal")]
+        gold, optional = ([one.span for one in names if one.optional == rest] for rest in (False, True))
         annotated = document.meta.get("annotated_turns")
-        for number, whole in enumerate(document.turn_spans):
-            if annotated is None or number in annotated:
-                own = frozenset(
-                    (span.start - whole.start, span.end - whole.start)
-                    for span in gold
-                    if whole.start <= span.start and span.end <= whole.end
-                )
-                yield GoldText(document.id, document.text[whole.start : whole.end], own)
+        turns = enumerate(document.turn_spans) if document.turns else [(0, Span(0, len(document.text)))]
+        for number, whole in turns:
+            if not document.turns or annotated is None or number in annotated:
+                text = document.text[whole.start : whole.end]
+                yield GoldText(document.id, text, _within(whole, gold), _within(whole, optional))
+
+
+def _within(whole: Span, spans: Iterable[Span]) -> frozenset[tuple[int, int]]:
+    """The spans that stand in a part of a text, counted from where it begins."""
+    return frozenset(
+        (span.start - whole.start, span.end - whole.start)
+        for span in spans
+        if whole.start <= span.start and span.end <= whole.end
+    )
 
 
 class SeenCounts:

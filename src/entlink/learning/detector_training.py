@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from entlink.errors import InputError
+from entlink.kb.checksums import fingerprint
 from entlink.learning.detector_data import GoldText, SeenCounts, gold_texts
 from entlink.learning.span_nets import fit_net
 from entlink.mentions.learned import likeliest
@@ -139,6 +140,7 @@ def _first_card(
         seen=counts.all,
         own=counts.own,
         folds={one.document: int(fold) for one, fold in zip(texts, folds, strict=True)},
+        learnt={fingerprint(one.text): one.document for one in texts},
         texts=len(texts),
         entlink=__version__,
         made=now(),
@@ -171,6 +173,8 @@ def _table(
     read = reader.read([one.text for one in texts], [card.seen_elsewhere(one.document) for one in texts])
     for number, (one, rows) in enumerate(zip(texts, read, strict=True)):
         progress("reading texts", number, len(texts))
+        if one.optional:
+            rows = rows._replace(spans=[span for span in rows.spans if (span.start, span.end) not in one.optional])
         for part in rows.parts():
             width = part.shape[1]
             file.write(part.tobytes())
@@ -212,13 +216,16 @@ def _cross_validated(
 
 
 def _drawn(table: _Table, wanted: NDArray[numpy.bool_], seed: int) -> NDArray[numpy.int64]:
-    """The rows to train on, at most so many; all mentions are among them."""
+    """The rows to train on, at most so many; of mentions, as many as make up half of them."""
     import numpy
 
+    random = numpy.random.default_rng(seed)
     right, others = numpy.flatnonzero(wanted & table.right), numpy.flatnonzero(wanted & ~table.right)
-    room = max(_MOST_ROWS - len(right), len(right))
+    if len(right) > _MOST_ROWS // 2:
+        right = random.choice(right, _MOST_ROWS // 2, replace=False)
+    room = _MOST_ROWS - len(right)
     if len(others) > room:
-        others = numpy.random.default_rng(seed).choice(others, room, replace=False)
+        others = random.choice(others, room, replace=False)
     found: NDArray[numpy.int64] = numpy.sort(numpy.concatenate((right, others)))
     return found
 

@@ -33,8 +33,8 @@ class LearnedDetector:
 
     `model` is a folder that `entlink train detector` made. Without a threshold it is the one with the best F1 on
     texts that were held out; `precision` or `recall` instead choose the one that had as much there. Names that are
-    blocked are left out, and pinned ones taken, whatever the model says. A document that the model learnt from, by
-    its id, is judged as if it had not.
+    blocked are left out, and pinned ones taken, whatever the model says. A text that the model learnt from is
+    judged as if it had not.
     """
 
     def __init__(
@@ -103,12 +103,11 @@ class LearnedDetector:
 
     def _scored(self, documents: Sequence[Document]) -> Iterator[list[Scored]]:
         """The spans of each document, and how likely each is a mention."""
-        seen = [self._model.card.seen_elsewhere(document.id) for document in documents]
-        read = self._reader.read([document.text for document in documents], seen)
-        for document, rows in zip(documents, read, strict=True):
-            scores = (
-                score for part in rows.parts() for score in self._model.probabilities(part, document.id).tolist()
-            )
+        card = self._model.card
+        whose = [card.whose(document.text) for document in documents]
+        read = self._reader.read([document.text for document in documents], [*map(card.seen_elsewhere, whose)])
+        for document, learnt, rows in zip(documents, whose, read, strict=True):
+            scores = (score for part in rows.parts() for score in self._model.probabilities(part, learnt).tolist())
             yield [
                 Scored(one.start, one.end, 1.0 if self._is_pinned(document.text, one) else score, one.is_name)
                 for one, score in zip(rows.spans, scores, strict=True)

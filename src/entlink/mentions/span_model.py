@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from entlink.errors import ConfigError, DamagedError, MissingModelError
+from entlink.kb.checksums import checksum, fingerprint
 from entlink.mentions.span_features import FEATURES, NEVER_SEEN, Seen
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ class DetectorCard(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of a trained detector.
 
     `seen` is how often names were mentions, `own` the same of each document, and `folds` which of the nets was
-    trained without a document: one that it learnt from is judged by that, without its own counts.
+    trained without a document: one that it learnt from is judged by that, without its own counts. `learnt` tells
+    whose a text is that it learnt from, by its fingerprint: ids of texts to come may be the same by chance.
     """
 
     format: int = FORMAT
@@ -50,6 +52,7 @@ class DetectorCard(msgspec.Struct, frozen=True, kw_only=True):
     seen: dict[str, Seen] = {}
     own: dict[str, dict[str, Seen]] = {}
     folds: dict[str, int] = {}
+    learnt: dict[str, str] = {}
     mentions: int = 0
     texts: int = 0
     entlink: str = ""
@@ -58,9 +61,13 @@ class DetectorCard(msgspec.Struct, frozen=True, kw_only=True):
     data: list[dict[str, object]] = []
     sha256: str = ""
 
-    def seen_elsewhere(self, document: str) -> Callable[[str], Seen]:
+    def whose(self, text: str) -> str | None:
+        """The document that a text is of, if it learnt from it."""
+        return self.learnt.get(fingerprint(text))
+
+    def seen_elsewhere(self, document: str | None) -> Callable[[str], Seen]:
         """What is known of a folded name from all documents but this one."""
-        own = self.own.get(document, {})
+        own = self.own.get(document, {}) if document is not None else {}
 
         def found(key: str) -> Seen:
             every = self.seen.get(key, NEVER_SEEN)
@@ -114,11 +121,11 @@ class SpanModel(NamedTuple):
     card: DetectorCard
     nets: Sequence[Net]
 
-    def probabilities(self, rows: Floats, document: str) -> Floats:
+    def probabilities(self, rows: Floats, document: str | None) -> Floats:
         """How likely each row is a mention; of a document that it learnt from, by the net that did not see it."""
         import numpy
 
-        fold = self.card.folds.get(document)
+        fold = self.card.folds.get(document) if document is not None else None
         nets = self.nets if fold is None else [self.nets[fold]]
         logits = sum(net.logits(rows) for net in nets) / len(nets)
         raised = numpy.exp(-numpy.clip(self.card.slope * logits + self.card.shift, -60.0, 60.0))
@@ -129,8 +136,6 @@ class SpanModel(NamedTuple):
 def read_model(folder: Path) -> SpanModel:
     """The model in a folder; one that is missing, damaged or of another version is told."""
     import numpy
-
-    from entlink.kb.checksums import checksum
 
     path = folder / CARD
     if not path.is_file():
@@ -156,8 +161,6 @@ def write_model(folder: Path, model: SpanModel) -> None:
 
     import numpy
 
-    from entlink.kb.checksums import checksum
-
     folder = folder.absolute()
     partial = folder.with_name(f"{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
@@ -168,5 +171,9 @@ def write_model(folder: Path, model: SpanModel) -> None:
     numpy.savez(partial / WEIGHTS, **arrays)
     card = msgspec.structs.replace(model.card, sha256=checksum(partial / WEIGHTS))
     (partial / CARD).write_bytes(msgspec.json.format(msgspec.json.encode(card)) + b"\n")
-    shutil.rmtree(folder, ignore_errors=True)
+    before = folder.with_name(f"{folder.name}.before")
+    shutil.rmtree(before, ignore_errors=True)
+    if folder.exists():
+        folder.rename(before)
     partial.rename(folder)
+    shutil.rmtree(before, ignore_errors=True)

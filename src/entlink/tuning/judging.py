@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Progress = Callable[[str, float, float], None]
 _FOLDS = 5
 _FEWEST_LINKS = 50
+_PERSONAL = "personal"  # the type of links that no NIL policy decides on, and a mark of gold
 _STEPS = 50
 _PULL = 10.0  # towards 0, of weights of standardised measures
 _DERIVED = (MENTION, SCORE, "lead", "named")
@@ -97,14 +98,17 @@ def _found(linker: Linker, documents: Iterable[Document], progress: Progress) ->
     found, gold = [], 0
     for number, document in enumerate(documents):
         progress("linking", number, 0)
-        wanted = [one for one in document.gold if one.entities and not one.optional and not one.meta.get("personal")]
+        wanted = [one for one in document.gold if one.entities and not one.optional and not one.meta.get(_PERSONAL)]
         gold += len(wanted)
         entities = {one.span: {_id(linker, name) for name in one.entities} for one in wanted}
+        unsure = {one.span for one in document.gold if one.optional}
         within = _annotated(document)
         linked = linker.link(msgspec.structs.replace(document, gold=(), links=()))
         for link in linked.links:
             span = link.mention.span
-            if link.candidates and any(start <= span.start and span.end <= end for start, end in within):
+            if not link.candidates or span in unsure or link.mention.type == _PERSONAL:
+                continue
+            if any(start <= span.start and span.end <= end for start, end in within):
                 right = link.candidates[0].entity in entities.get(span, ())
                 found.append(Found(document.id, link.mention, link.candidates, right))
     return found, gold

@@ -8,7 +8,7 @@
 The knowledge base is that of `conversation_trained.py`. The detector is trained on 3,000 sentences of
 `mentions_train.jsonl.xz` that have a link, one a paragraph; weights are those that did best on `mentions_dev`, and
 NIL is the default. One number knows of conversations: the detector's threshold, .05, is the best of ten on the gold
-spans of ConEL-2 train. Sentences of an encyclopedia are so unlike turns that its own threshold, .3, would find little.
+spans of ConEL-2 train. Sentences of an encyclopedia are so unlike turns that its own one, .3, would find little.
 """
 
 from __future__ import annotations

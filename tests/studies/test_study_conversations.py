@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import msgspec
 import pytest
 from talks import ROWS, TALKS, turn, write_json, write_said
@@ -9,9 +12,11 @@ from talks import ROWS, TALKS, turn, write_json, write_said
 from entlink.config import ConversationConfig, LinkerConfig
 from entlink.errors import ConfigError, InputError, KnowledgeBaseError, MissingModelError, SourceError
 from entlink.evaluation import Counts, Matching
+from entlink.kb.build import BuildOptions, build
 from entlink.studies import ConfiguredSystem, ConversationOptions, RunSource, study_conversations
 from entlink.studies.conversation_tables import conversation_lines, conversation_tables
 
+SAMPLES = Path(__file__).parents[2] / "samples"
 FAST = ConversationOptions(rounds=0)
 STRICT, STRING = Matching.STRICT, Matching.STRING
 
@@ -110,6 +115,45 @@ def test_personal_mentions_count_where_they_are_asked_for(two, talks, said):
     assert counts(found, "said", STRICT)["md"] == Counts(6, 7, 7)
     assert counts(found, "said", STRICT)["el"] == Counts(2, 5, 6)
     assert found.sets[0].left_out == {}
+
+
+def test_links_marked_as_personal_are_left_out_with_their_gold(two, talks, said):
+    """Said of the boat: wrong by the gold without it, but not if the system says that it is personal."""
+    rows = [json.loads(line) for line in said.path.read_text(encoding="utf8").splitlines()]
+    for link in rows[0]["links"]:
+        if link["text"] == "my dear boat":
+            link["type"] = "personal"
+    path = said.path.with_name("marked.jsonl")
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf8")
+    runs = [said, RunSource("marked", path)]
+    found = study_conversations(two, [talks], None, runs, FAST)
+    assert counts(found, "marked", STRICT) == {
+        "md": Counts(5, 6, 6),
+        "md_linked": Counts(3, 4, 5),
+        "el": Counts(1, 4, 5),
+    }
+    assert counts(found, "marked", STRICT, "covered")["el"] == Counts(1, 3, 3)
+    assert found.result("marked", "talks").blame[0].wrong["there is no gold"] == 1
+    both = study_conversations(two, [talks], None, runs, ConversationOptions(rounds=0, personal=True))
+    assert counts(both, "marked", STRICT) == counts(both, "said", STRICT)
+
+
+def test_a_linker_of_personal_mentions_scores_as_one_without_them(tmp_path):
+    build([SAMPLES / "wiki/samplewiki.xml"], tmp_path / "wiki.kb", BuildOptions(processes=1, count_text=False))
+    systems = [
+        ConfiguredSystem(name, LinkerConfig(conversation=ConversationConfig(personal=personal)))
+        for name, personal in (("plain", False), ("personal", True))
+    ]
+    data = [SAMPLES / "personal.jsonl"]
+    found = study_conversations(tmp_path / "wiki.kb", data, systems, options=FAST)
+    plain, personal = found.results
+    assert plain.scores == personal.scores
+    assert plain.blame == personal.blame
+    found = study_conversations(
+        tmp_path / "wiki.kb", data, systems, options=ConversationOptions(rounds=0, personal=True)
+    )
+    plain, personal = (one.scored(STRICT, "all").el for one in found.results)
+    assert personal.correct > plain.correct, "they count where they are asked for"
 
 
 def test_a_run_of_conel_is_scored_by_strings_as_written(two, talks, rows):

@@ -73,7 +73,7 @@ def evaluate(
     identities = None if kb is None else Identities(kb)
     seen = None if training is None else Training(training(), identities)
     first_gold, gold = _first(_Without(gold, options.without) if options.without else gold)
-    first_predicted, predictions = _first(_unmarked(predictions, options.without))
+    first_predicted, predictions = _first(unmarked(predictions, options.without))
     matching, chosen = _matching_of(first_gold, first_predicted, options.matching)
     any_text = matching.is_of_strings
     aligned = Aligned(gold, predictions, missing=options.missing, lists=lists, any_text=any_text)
@@ -152,7 +152,7 @@ class _Without:
             raise ConfigError(f"no gold link has the field {min(missing)!r} in its meta, which was to be left out")
 
 
-def _unmarked(predictions: Iterable[Document], fields: Sequence[str]) -> Iterable[Document]:
+def unmarked(predictions: Iterable[Document], fields: Sequence[str]) -> Iterable[Document]:
     """Predictions without the links that say themselves that they are of what is left out."""
     if not fields:
         return predictions

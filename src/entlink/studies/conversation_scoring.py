@@ -14,9 +14,10 @@ from entlink.evaluation.identities import Identities
 from entlink.evaluation.items import gold_items, predicted_items
 from entlink.evaluation.matching import edges
 from entlink.evaluation.results import Evaluation
-from entlink.evaluation.runner import EvaluationOptions, evaluate
+from entlink.evaluation.runner import EvaluationOptions, evaluate, unmarked
 from entlink.evaluation.slices import is_covered
 from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.personal.gold_phrases import PERSONAL
 from entlink.studies.conversation_results import ConversationOptions, Scored, SetBlame, Which
 from entlink.studies.conversation_sets import ConversationSet
 
@@ -76,7 +77,9 @@ class SetScorer:
         return scores, blame, whole.notes
 
     def _pairs(self, answers: Answers) -> Iterator[Pair]:
-        return map(Pair, self._data, answers())
+        """Gold and answers. Where personal gold is left out, so are answers that say they are personal."""
+        left_out = () if self._options.personal else (PERSONAL,)
+        return map(Pair, self._data, unmarked(answers(), left_out))
 
     def _evaluate(self, pairs: Iterable[Pair], matching: Matching, kb: KnowledgeBase | None) -> Evaluation:
         how = self._options

@@ -100,6 +100,32 @@ def test_turns_that_nobody_annotated_are_told(stage, caplog):
     assert "none of the 20 turns of 'ben' has gold" in caplog.text
 
 
+def test_only_annotated_turns_are_learnt_from(stage, caplog):
+    talk = make_talk(make_texts(40))
+    every = list(taught_texts(stage, [talk]))
+    some = msgspec.structs.replace(talk, meta={"annotated_turns": [0, 3, 4]})
+    assert [one.piece for one in taught_texts(stage, [some])] == [every[at].piece for at in (0, 3, 4)]
+    assert [one.piece for one in taught_texts(stage, [some], ["ben"])] == [every[3].piece]
+    half = [gold for gold in talk.gold if any(s.start <= gold.span.start < s.end for s in talk.turn_spans[::2])]
+    told = msgspec.structs.replace(talk, gold=tuple(half), meta={"annotated_turns": list(range(0, 40, 2))})
+    with caplog.at_level(logging.WARNING):
+        assert len(list(taught_texts(stage, [told]))) == 20
+    assert caplog.text == "", "the silent turns are not learnt from"
+    wrong = msgspec.structs.replace(talk, meta={"annotated_turns": "all"})
+    with pytest.raises(InputError, match="annotated_turns in its meta is 'all', not numbers of turns"):
+        list(taught_texts(stage, [wrong]))
+
+
+def test_personal_mentions_are_not_learnt(stage):
+    gold = (
+        GoldLink(Span(0, 9), ("bridge-water",), meta={"personal": True}),
+        GoldLink(Span(3, 9), ("bridge-water",)),
+        GoldLink(Span(10, 14), ("crew-water",), meta={"personal": False}),
+    )
+    (found,) = taught_texts(stage, [Document("d", "my bridge crew", gold=gold)])
+    assert [one.span for one in found.mentions] == [Span(3, 9), Span(10, 14)]
+
+
 def test_gold_that_does_not_fit_is_snapped_or_left_out(base):
     text = "the bridge crew of a boat in river wave"
     found = material(

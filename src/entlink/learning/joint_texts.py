@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from entlink.documents import Document, Mention, Span
 from entlink.encoders.joint_tokens import Piece, pieces
+from entlink.learning.annotated import annotated_turns, is_name
 from entlink.learning.examples import Example
 
 if TYPE_CHECKING:
@@ -46,8 +47,9 @@ def taught_texts(
 ) -> Iterator[TaughtText]:
     """The documents, or the turns of conversations, with their gold, without negatives.
 
-    Only the turns of `speakers` are learnt from, if some are named; the others are context. Gold that the knowledge
-    base lacks teaches that a mention stands there, and nothing of its entity.
+    Only the turns of `speakers` are learnt from, if some are named, and only those that were annotated; the others
+    are context. Personal mentions are no names. Gold that the knowledge base lacks teaches that a mention stands
+    there, and nothing of its entity.
     """
     wanted = {speaker.strip().casefold() for speaker in speakers}
     silent: Counter[str] = Counter()
@@ -55,19 +57,20 @@ def taught_texts(
     for document in documents:
         parts = pieces(document)
         whole = len(parts) != len(document.turns)
+        annotated = annotated_turns(document)
         for at, piece in enumerate(parts):
             speaker = "" if whole else (document.turns[at].speaker or "")
-            if wanted and not whole and speaker.strip().casefold() not in wanted:
+            if not whole and (at not in annotated or (wanted and speaker.strip().casefold() not in wanted)):
                 continue
             own = [gold for gold in document.gold if piece.start <= gold.span.start < piece.end]
             if own:
                 heard.add(speaker)
             silent[speaker] += 1
-            yield TaughtText(document, piece, tuple(_taught(kb, own)))
+            yield TaughtText(document, piece, tuple(_taught(kb, filter(is_name, own))))
     _tell_of_silence(silent, heard)
 
 
-def _taught(kb: KnowledgeBase, gold: Sequence[GoldLink]) -> Iterator[TaughtMention]:
+def _taught(kb: KnowledgeBase, gold: Iterable[GoldLink]) -> Iterator[TaughtMention]:
     """The gold of a piece, each span once."""
     by_span: dict[Span, list[GoldLink]] = {}
     for one in gold:

@@ -11,7 +11,8 @@ from entlink.kb.edits import add, block, pin
 from entlink.kb.manifest import MergeTotals, OpeningTotals
 from entlink.kb.merge import merge
 from entlink.kb.store import DATABASE, Store
-from entlink.kb.writing import insert_redirects
+from entlink.kb.title_matching import TitleMatching
+from entlink.kb.writing import create_store, insert_redirects, transaction
 from knowledge_bases import article, make_kb, supports
 
 SIMPLE = [
@@ -171,3 +172,25 @@ def test_by_id_names_of_openings_are_settled_anew_too(tmp_path, simple, opened):
     kb = opened(tmp_path / "both.kb")
     assert (kb.require("Coffee").id, supports(kb, "coffee")) == ("x", {"x": 3})
     assert kb.require("Film").id == "1"
+
+
+def test_every_long_step_of_matching_is_told_before_it_begins(tmp_path, simple, english):
+    events = []
+    (tmp_path / "merged").mkdir()
+    create_store(tmp_path / "merged")
+    with (
+        closing(Store(simple)) as one,
+        closing(Store(english)) as two,
+        closing(Store(tmp_path / "merged", writable=True)) as merged,
+        transaction(merged) as connection,
+    ):
+        connection.set_trace_callback(events.append)
+        matching = TitleMatching(merged, [one, two], lambda what, done, total: events.append(None))
+        connection.set_trace_callback(None)
+    assert matching.totals == MergeTotals(by_title=1, by_redirect=1, by_openings=2)
+    long = [
+        number for number, event in enumerate(events)
+        if event and event.startswith(("INSERT INTO temp.pairs", "UPDATE temp.heads"))
+    ]  # fmt: skip
+    assert len(long) == 2 * 3 + 3  # by each rule twice; roots of the first, of the second and of all
+    assert [events[number] for number in long if events[number - 1] is not None] == []

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sqlite3
+import tracemalloc
 from contextlib import closing
 
 import msgspec
@@ -9,11 +10,12 @@ import pytest
 from entlink.documents import Entity
 from entlink.engine.local import ignore_progress
 from entlink.kb.edits import add, remove
+from entlink.kb.folding import key_of
 from entlink.kb.index import reindex
 from entlink.kb.manifest import OpeningTotals
-from entlink.kb.opening_store import settle_openings
+from entlink.kb.opening_store import find_openings, put_opening, settle_openings
 from entlink.kb.store import DATABASE, Store
-from entlink.kb.writing import transaction
+from entlink.kb.writing import replace_current, transaction
 from knowledge_bases import article, make_kb, supports
 
 PLACES = [
@@ -127,3 +129,67 @@ def test_a_store_without_the_table_is_one_without_such_names(own_world, opened):
     remove(own_world, ["york"])
     reindex(own_world)
     assert supports(opened(own_world), "Venus") != {}
+
+
+def found_again(folder):
+    with closing(Store(folder, writable=True)) as store, transaction(store):
+        return find_openings(store, ignore_progress)
+
+
+def rows_of(folder):
+    with closing(sqlite3.connect(folder / DATABASE)) as connection:
+        return [
+            connection.execute(f"SELECT * FROM {table} ORDER BY 1, 2").fetchall()
+            for table in ("opening_names", "redirects")
+        ]
+
+
+def test_found_twice_is_found_once(places):
+    before = rows_of(places)
+    assert found_again(places) == found_again(places) == OpeningTotals(found=9, names=8, redirects=3)
+    assert rows_of(places) == before
+
+
+def test_found_again_after_the_description_changed(places, opened):
+    with closing(Store(places, writable=True)) as store, transaction(store) as connection:
+        key = store.key("herb")
+        plain = msgspec.structs.replace(store.entity(key), description="A herb.")
+        replace_current(connection, key, plain, None, None)
+    assert found_again(places) == OpeningTotals(found=6, names=6, redirects=2)
+    assert opened(places).resolve("Cilantro") is None
+
+
+def test_settling_holds_no_list_of_names(places):
+    names = 20_000
+    with closing(Store(places, writable=True)) as store, transaction(store) as connection:
+        key = store.key("herb")
+        for number in range(names):
+            name = f"herb number {number} of those that are found in this opening"
+            put_opening(connection, key, name)
+            key_of(name)  # remembers so many and no more; what it remembers is not to be counted below
+        tracemalloc.start()
+        try:
+            totals = settle_openings(store, ignore_progress)
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert totals.redirects == names + 3
+    assert peak < 20 * names  # bytes; a list of them takes ten times as much
+
+
+def test_every_long_step_of_settling_is_told_before_it_begins(places):
+    events = []
+    with closing(Store(places, writable=True)) as store, transaction(store) as connection:
+        connection.set_trace_callback(lambda statement: events.append(statement.split()))
+        settle_openings(store, lambda what, done, total: events.append(None))
+        connection.set_trace_callback(None)
+    long = [
+        number
+        for number, words in enumerate(events)
+        if words
+        and (words[:2] in (["DELETE", "FROM"], ["CREATE", "INDEX"], ["INSERT", "OR"])
+             or words[:4] == ["UPDATE", "opening_names", "SET", "holds"]
+             or words[:4] == ["CREATE", "TEMP", "TABLE", "free_names"])
+    ]  # fmt: skip
+    assert len(long) == 8  # redirects cleared, names cleared, three indexes, what holds, what is free, redirects
+    assert [events[number] for number in long if events[number - 1] is not None] == []

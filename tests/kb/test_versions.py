@@ -6,6 +6,7 @@ import pytest
 
 from entlink.documents import Entity
 from entlink.errors import InputError, SourceError
+from entlink.kb import alias_writer
 from entlink.kb.edits import add
 from entlink.sources.page import Page
 from knowledge_bases import article, make_kb, supports
@@ -73,6 +74,16 @@ def test_links_count_as_long_as_the_entity_exists_but_not_for_a_name_to_come(as_
     assert supports(as_of("0300-01-01"), "the City") == {"city": 1}
     assert supports(kb, "New Rome") == {"city": 1}
     assert supports(as_of("0300-01-01"), "New Rome") == {}
+
+
+def test_links_bring_no_naming_along_on_a_date(tmp_path, opened, monkeypatch):
+    """Of a form with too many bearers the links may be kept and the naming left out: on a date as without one."""
+    monkeypatch.setattr(alias_writer, "MAX_POSTINGS", 1)
+    rows = [article("planet", "Mercury", "[[planet|Mercury]] [[planet|Mercury]]", valid_from="2000-01-01")]
+    folder = make_kb(tmp_path, rows, "cut")
+    for kb in (opened(folder), opened(folder, date="2001-01-01")):
+        assert supports(kb, "Mercury") == {"planet": 2}
+        assert [name.sources for name in kb.aliases("Mercury")] == [["anchor"]]
 
 
 def test_an_entity_that_did_not_exist_yet(as_of):

@@ -3,11 +3,12 @@ from __future__ import annotations
 import pytest
 
 from entlink.candidates.alias import AliasRetriever
-from entlink.documents import Candidate, Document, Mention, Span
+from entlink.documents import Candidate, Document, Entity, Mention, Span
 from entlink.interfaces import Question, Shortlist
 from entlink.kb.aliases import PriorWeights, given_weight
-from entlink.kb.edits import block, pin
+from entlink.kb.edits import add, block, pin
 from entlink.kb.folding import key_of
+from entlink.kb.index import reindex
 from entlink.kb.irregular_plurals import irregular
 from entlink.kb.names import given_names
 from entlink.kb.tiers import FACTORS, Normalisation, Tier, inflected, tier_between
@@ -99,6 +100,26 @@ def test_links_count_in_every_form(tmp_path, opened):
     kb = opened(make_kb(tmp_path, rows, "us"))
     found = {one.entity: one.evidence["support"] for one in AliasRetriever(kb, wide=True).candidates("us")}
     assert found == {"us": 3.0, "pronoun": 3.0}
+
+
+def test_a_weight_counts_once_however_many_forms_there_are(tmp_path, opened):
+    rows = [article("dog", "Dog", "[[dog|cat]] [[dog|CAT]]"), article("kit", "Kit", "")]
+    folder = make_kb(tmp_path, rows, "weighed")
+    add(folder, [Entity("cat", "Cat", aliases=("cat", "CAT", "C.A.T.", "cats"))], weight=100)
+    add(folder, [Entity("other", "CAT")], weight=7)
+    expected = {
+        # An alias in its own form, 2 × 1; in capitals the title, 3 × 0.8, counts more than that.
+        "cat": {"cat": 100 + 2.4, "other": 7 + 2.4, "dog": 2},
+        "CAT": {"cat": 100 + 2.4, "other": 7 + 3, "dog": 2},
+        "Cat": {"cat": 100 + 3, "other": 7 + 2.4, "dog": 2},
+        "cats": {"cat": 100 + 2, "other": 7 + 1.5, "dog": 2},
+    }
+    for step in ("laid over", "indexed"):
+        retriever = AliasRetriever(opened(folder), wide=True)
+        for surface, supports in expected.items():
+            found = {one.entity: one.evidence["support"] for one in retriever.candidates(surface)}
+            assert found == pytest.approx(supports), (step, surface)
+        reindex(folder)
 
 
 def test_rules_decide(zoo, opened, tmp_path):

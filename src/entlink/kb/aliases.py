@@ -140,22 +140,39 @@ class AliasTable:
     def wide(self, surface: str) -> tuple[WideEntry, ...]:
         """All that a surface may mean at any tier, best first; rules decide as in `meaning`.
 
-        Links count whatever the form, an entity's own naming once: its weight times the factor of its tier.
+        Links count whatever the form; an entity's weight counts once, and so does its own naming: what the best
+        source counts for, times the factor of its tier.
         """
         meaning = self.meaning(surface)
         if meaning.pinned or meaning.blocked:
             return tuple(WideEntry(entry.entity, entry.support, meaning.tier) for entry in meaning.entries)
         links: dict[int, int] = {}
+        weights: dict[int, int] = {}
         naming: dict[int, float] = {}
         tiers: dict[int, Tier] = {}
         for tier, forms in self._by_tier(surface):
-            for entity, support, sources in self._summed(forms, tier).entries:
-                weight = given_weight(self._weights, sources)
-                links[entity] = links.get(entity, 0) + support - weight
-                naming[entity] = max(naming.get(entity, 0.0), weight * FACTORS[tier])
+            for entity, count, sources in self._bearing(forms):
                 tiers.setdefault(entity, tier)
-        entries = [WideEntry(entity, links[entity] + naming[entity], tier) for entity, tier in tiers.items()]
+                if sources & _ANCHOR:
+                    links[entity] = links.get(entity, 0) + count
+                else:
+                    own = given_weight(self._weights, sources) * FACTORS[tier]
+                    weights[entity] = max(weights.get(entity, 0), count)
+                    naming[entity] = max(naming.get(entity, 0.0), own)
+        entries = [
+            WideEntry(entity, links.get(entity, 0) + weights.get(entity, 0) + naming.get(entity, 0.0), tier)
+            for entity, tier in tiers.items()
+        ]
         return tuple(sorted(entries, key=lambda entry: (-entry.support, entry.tier, entry.entity)))
+
+    def _bearing(self, forms: Iterable[Form]) -> Iterator[tuple[int, int, int]]:
+        """The postings that hold at the table's date: entity, count and the sources that held."""
+        now = self._date is None
+        for form in forms:
+            for entity, count, stored in form.triples():
+                live = (0 if stored & _PAST else stored) if now else self._sources_then(form.text, entity, stored)
+                if live:
+                    yield entity, count, live
 
     def _by_tier(self, surface: str) -> Iterator[tuple[Tier, list[Form]]]:
         """The forms that a surface meets at each tier and at no tighter one, the tightest tier first."""
@@ -239,10 +256,11 @@ class AliasTable:
         if version is None:
             return 0
         given = sum({source for name, source in given_names(version.entity) if name == surface})
-        if stored & (_ANCHOR | _OPENING):
-            inferred = stored & (_ANCHOR | _OPENING)
-            return 0 if not given and self._is_name_to_come(surface, entity, self._date) else given | inferred
-        return given
+        if not stored & (_ANCHOR | _OPENING):
+            return given
+        if not given and self._is_name_to_come(surface, entity, self._date):
+            return 0
+        return stored if stored & _ANCHOR else given | _OPENING  # what the entity gives is no part of its links
 
     def _is_name_to_come(self, surface: str, entity: int, date: str) -> bool:
         """Whether the entity is called so only by versions that begin after the date."""

@@ -52,6 +52,8 @@ def drop_openings(connection: sqlite3.Connection, key: int) -> None:
 def find_openings(store: Store, progress: Progress) -> OpeningTotals:
     """Read the openings of all entities and settle which of their names hold; inside a transaction."""
     connection, last = store.connection, store.last_key()
+    progress("clearing names", 0, 1)
+    _drop_redirects(connection)  # before what tells them from given ones is gone: this may be a second run
     connection.execute("DELETE FROM opening_names")
     for number, (key, _, version) in enumerate(store.entities(), 1):
         entity = version.entity
@@ -92,35 +94,67 @@ def settle_openings(store: Store, progress: Progress) -> OpeningTotals:
     of another that is now one with it, is no further name.
     """
     connection = store.connection
-    connection.execute(
-        "DELETE FROM redirects WHERE source IN (SELECT redirect FROM opening_names WHERE redirect IS NOT NULL)"
-    )
+    progress("clearing redirects", 0, 1)
+    _drop_redirects(connection)
+    progress("clearing what held", 0, 1)
     connection.execute("UPDATE opening_names SET holds = 0, redirect = NULL")
-    _fold_found(connection)
+    _fold_found(connection, progress)
     _fold_given(store, progress)
+    progress("choosing the names that hold", 0, 1)
     connection.execute(_HOLDING)
-    connection.executemany(
-        "UPDATE opening_names SET redirect = ? WHERE entity = ? AND name = ?",
-        [(name[0].upper() + name[1:], entity, name) for entity, name in connection.execute(_FREE)],
-    )
-    connection.execute(
-        "INSERT OR IGNORE INTO redirects SELECT redirect, id FROM opening_names JOIN entities ON key = entity "
-        "WHERE redirect IS NOT NULL ORDER BY redirect"
-    )
-    for table in ("found_names", "given_names"):
+    _redirect_free(connection, progress)
+    for table in ("found_names", "given_names", "free_names"):
         connection.execute(f"DROP TABLE temp.{table}")
+    progress("counting names", 0, 1)
     counts = connection.execute("SELECT count(*), sum(holds), count(DISTINCT redirect) FROM opening_names").fetchone()
     return OpeningTotals(*(int(count or 0) for count in counts))
 
 
-def _fold_found(connection: sqlite3.Connection) -> None:
+def _drop_redirects(connection: sqlite3.Connection) -> None:
+    """Remove the redirects that were inferred; those that were given stay."""
+    connection.execute(
+        "DELETE FROM redirects WHERE source IN (SELECT redirect FROM opening_names WHERE redirect IS NOT NULL)"
+    )
+
+
+def _redirect_free(connection: sqlite3.Connection, progress: Progress) -> None:
+    """Make redirects of the names that are free. By way of a table: what is read must not change while it is read."""
+    progress("choosing redirects", 0, 1)
+    connection.execute(f"CREATE TEMP TABLE free_names AS {_FREE}")
+    total = connection.execute("SELECT count(*) FROM temp.free_names").fetchone()[0]
+    rows = connection.execute("SELECT entity, name FROM temp.free_names")
+    connection.executemany(
+        "UPDATE opening_names SET redirect = ? WHERE entity = ? AND name = ?",
+        (
+            (name[0].upper() + name[1:], entity, name)
+            for entity, name in _told(rows, "marking redirects", total, progress)
+        ),
+    )
+    progress("writing redirects", 0, 1)
+    connection.execute(
+        "INSERT OR IGNORE INTO redirects SELECT redirect, id FROM opening_names JOIN entities ON key = entity "
+        "WHERE redirect IS NOT NULL ORDER BY redirect"
+    )
+
+
+def _fold_found(connection: sqlite3.Connection, progress: Progress) -> None:
     """`found_names`: the key of each name that was found."""
     connection.execute("CREATE TEMP TABLE found_names (entity INTEGER, name TEXT, key TEXT)")
+    total = connection.execute("SELECT count(*) FROM opening_names").fetchone()[0]
     rows = connection.execute("SELECT entity, name FROM opening_names")
     connection.executemany(
-        "INSERT INTO temp.found_names VALUES (?, ?, ?)", ((entity, name, key_of(name)) for entity, name in rows)
+        "INSERT INTO temp.found_names VALUES (?, ?, ?)",
+        ((entity, name, key_of(name)) for entity, name in _told(rows, "folding names", total, progress)),
     )
+    progress("sorting names", 0, 1)
     connection.execute("CREATE INDEX temp.found_key ON found_names (key, entity)")
+
+
+def _told(rows: Iterator[tuple[int, str]], what: str, total: int, progress: Progress) -> Iterator[tuple[int, str]]:
+    for number, row in enumerate(rows):
+        if number % _EVERY == 0:
+            progress(what, number, total)
+        yield row
 
 
 def _fold_given(store: Store, progress: Progress) -> None:
@@ -131,7 +165,9 @@ def _fold_given(store: Store, progress: Progress) -> None:
         "INSERT INTO temp.given_names SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM temp.found_names WHERE key = ?1)",
         _given(store, progress),
     )
+    progress("sorting given names", 0, 2)
     connection.execute("CREATE INDEX temp.given_key ON given_names (key, kind)")
+    progress("sorting given names", 1, 2)
     connection.execute("CREATE INDEX temp.given_entity ON given_names (entity, kind)")
 
 

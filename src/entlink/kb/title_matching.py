@@ -27,6 +27,7 @@ CREATE INDEX temp.head_roots ON heads (root, k);
 CREATE INDEX temp.called_keys ON called (k, old, key);
 CREATE INDEX temp.aimed_sources ON aimed (source)
 """
+_SETTLING = "settling matches"
 # What may be one, as a place in the n-th knowledge base and the root of one in those before it.
 _BY_TITLE = (
     "SELECT new.place, there.root FROM temp.heads new JOIN temp.heads there ON there.title = new.title "
@@ -63,7 +64,8 @@ class TitleMatching:
             self._connection.execute(statement)
         for number, store in enumerate(stores):
             self._note(number, store, progress)
-        found = [self._match(number) for number in range(1, len(stores))]
+        found = [self._match(number, progress) for number in range(1, len(stores))]
+        progress(_SETTLING, 0, 1)
         self._connection.execute("UPDATE temp.heads SET root = place WHERE root IS NULL")
         self.totals = MergeTotals(*(sum(counts) for counts in zip(*found, strict=True)))
 
@@ -89,28 +91,35 @@ class TitleMatching:
             ((number, key, title, key_of(title)) for key, title in _told(rows, last, progress)),
         )
         if number == 0:
+            progress(_SETTLING, 0, 1)
             self._connection.execute("UPDATE temp.heads SET root = place")
         if has_openings(store.connection):
+            progress("matching openings", 0, 1)
             names = store.connection.execute("SELECT entity, name FROM opening_names")
             self._connection.executemany(
                 "INSERT INTO temp.called VALUES (?, ?, ?)", ((number, key, key_of(name)) for key, name in names)
             )
+        progress("matching redirects", 0, 1)
         self._connection.executemany(
             "INSERT INTO temp.aimed VALUES (?, ?, ?)",
             ((number, key, source) for source, key in given_redirects(store)),
         )
 
-    def _match(self, number: int) -> tuple[int, int, int]:
+    def _match(self, number: int, progress: Progress) -> tuple[int, int, int]:
         """Match the entities of a knowledge base with those before it; returns how many by each rule."""
         by_title, by_redirect, by_openings = (
-            self._join(rule, number) for rule in (_BY_TITLE, _BY_REDIRECT, _BY_OPENINGS)
+            self._join(rule, number, f"joining by {what}", progress)
+            for what, rule in (("title", _BY_TITLE), ("redirect", _BY_REDIRECT), ("opening", _BY_OPENINGS))
         )
+        progress(_SETTLING, 0, 1)
         self._connection.execute("UPDATE temp.heads SET root = place WHERE root IS NULL AND k = ?", (number,))
         return by_title, by_redirect, by_openings
 
-    def _join(self, rule: str, number: int) -> int:
+    def _join(self, rule: str, number: int, what: str, progress: Progress) -> int:
         self._connection.execute("DELETE FROM temp.pairs")
+        progress(what, 0, 2)
         self._connection.execute(f"INSERT INTO temp.pairs {_UNTAKEN.format(rule)}", {"n": number})
+        progress(what, 1, 2)
         return self._connection.execute(_ALONE).rowcount
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from entlink.documents import Candidate, Document, Mention, Span
+from types import SimpleNamespace
+
+import pytest
+
+from entlink.documents import Candidate, Document, Link, Mention, Span
 from entlink.learning.adapt_lessons import BI_ENCODER, CROSS_ENCODER, lesson
-from entlink.learning.adapt_weights import counted_for
+from entlink.learning.adapt_weights import counted_for, surest_lost
 from entlink.learning.self_cases import Case, Parts
 
 KNOWN = {"tier": 0.0}
@@ -70,3 +74,25 @@ def test_unusual_links_drawn_besides_share_what_those_of_a_sample_count_for():
     rare = unusual._replace(kind="rare")
     sample = [usual] * 90 + [unusual] * 10
     assert counted_for([*sample, *[rare] * 30]) == 250**2 / (90 + 40 * 4**2)  # 10 x 16 is shared by 40
+
+
+class _Policy:
+    """Links to the first candidate if it scores a half, as a policy with probabilities does."""
+
+    def decide(self, shortlists):
+        told = [(one.mention, one.candidates[0]) for one in shortlists]
+        return [
+            Link(mention, best.entity, best.score) if best.score >= 0.5 else Link(mention, None, 1 - best.score)
+            for mention, best in told
+        ]
+
+
+def test_what_nil_would_lose_is_told_of_mentions_that_it_takes_too():
+    scores = [0.01, 0.2, 0.4, 0.6, 0.8]
+    cases = [case(1)._replace(candidates=[Candidate("e", score)]) for score in scores]
+    wrong = case(1)._replace(candidates=[Candidate("f", 0.001)])
+    rare = case(1, kind="rare")._replace(candidates=[Candidate("e", 0.002)])
+    linker = SimpleNamespace(nil=_Policy())
+    assert surest_lost(linker, [*cases, wrong, rare], 0.0) == pytest.approx(0.01)
+    assert surest_lost(linker, [*cases, wrong, rare], 0.5) == pytest.approx(0.4)
+    assert surest_lost(linker, [wrong], 0.5) == 0.0

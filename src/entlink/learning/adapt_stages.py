@@ -58,7 +58,7 @@ _MEASURED_A_MINUTE, _FEWEST_MEASURED, _MOST_MEASURED = 50, 200, 2_000
 _LINKS, _LINKED_PAGES = 12_000, 20_000  # to learn from, and pages to read them in, at most
 _CALIBRATED_ON = 1_000
 _LOST = 0.005  # of the held-back cases that are right: no more may become NIL; they are less like names than others
-_LENIENT = 0.5  # of the best threshold of NIL: texts to come are less like the knowledge base's own, and less sure
+_LENIENT = 0.5  # of the threshold of NIL by own texts: those to come are less like them, and less sure
 _KNOWN_TO_HELP = ("names", "evidence")
 _CHANCE = 1.0  # standard errors
 _TOP, _DEMAND = 10, 20
@@ -366,7 +366,7 @@ class Stages:
         if kept:
             with self._linker(config) as linker:
                 lost = surest_lost(linker, found_again(linker, self._parts.held_back, self._progress), _LOST)
-            nil = {**config.nil, "threshold": round(min(_LENIENT * config.nil["threshold"], lost), 4)}
+            nil = {**config.nil, "threshold": round(_LENIENT * min(config.nil["threshold"], lost), 4)}
             self.state.config = msgspec.structs.replace(config, nil=nil)
         told = (
             f"right decisions {found.before.accuracy:.3f} to {found.after.accuracy:.3f}, calibration error "

@@ -135,7 +135,12 @@ def surest_lost(linker: Linker, cases: Sequence[Case], share: float) -> float:
 
     links = linker.nil.decide([one.shortlist for one in cases])
     told = [(one, link) for one, link in zip(cases, links, strict=True) if one.kind != RARE and one.candidates]
-    right = [link.score for one, link in told if one.candidates[0].entity == one.entity]
+    # The score of a NIL is how sure that is, and not the link.
+    right = [
+        1.0 - link.score if link.entity is None else link.score
+        for one, link in told
+        if one.candidates[0].entity == one.entity
+    ]
     return float(numpy.quantile(right, share)) if right else 0.0
 
 

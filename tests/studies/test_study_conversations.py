@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from talks import ROWS, TALKS, turn, write_json, write_said
 
 from entlink.config import ConversationConfig, LinkerConfig
 from entlink.errors import ConfigError, InputError, KnowledgeBaseError, MissingModelError, SourceError
@@ -14,7 +15,6 @@ from entlink.evaluation import Counts, Matching
 from entlink.kb.build import BuildOptions, build
 from entlink.studies import ConfiguredSystem, ConversationOptions, RunSource, study_conversations
 from entlink.studies.conversation_tables import conversation_lines, conversation_tables
-from talks import ROWS, TALKS, turn, write_json, write_said
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 FAST = ConversationOptions(rounds=0)

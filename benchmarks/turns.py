@@ -2,7 +2,7 @@
 
 python benchmarks/turns.py [--talks 40]
 
-Conversations of eleven turns are made up about the entities of the small knowledge base (see `talks.py`), and the
+Conversations of eleven turns are made up about entities of the small knowledge base (see `made_talks.py`), and the
 eleventh is measured, on one core. entlink is given the ten before it one by one, as a chat does. spaCy keeps nothing
 between two texts: for a turn to be read with its history, the eleven go through the pipeline as one text. Its linker
 reads the sentence of a mention; with ten sentences on each side it reads about what entlink does. What it takes for
@@ -31,8 +31,8 @@ from entlink.documents import Document
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.names import given_names
 from entlink.version import __version__
+from made_talks import Talks
 from processes import run
-from talks import Talks
 
 TALKS, WARM, TRAINING = 40, 5, 80
 SLOW_TALKS = 8  # where each turn takes an encoder

@@ -28,7 +28,7 @@ def kb(tmp_path):
 
 
 def test_a_talk_has_eleven_turns_whose_gold_names_its_entities(benchmark, kb):
-    talks = list(benchmark("talks").Talks(kb).make(20))
+    talks = list(benchmark("made_talks").Talks(kb).make(20))
     assert {len(talk.turns) for talk in talks} == {11}
     for talk in talks:
         assert talk.text == TURN_SEPARATOR.join(turn.text for turn in talk.turns)
@@ -40,12 +40,12 @@ def test_a_talk_has_eleven_turns_whose_gold_names_its_entities(benchmark, kb):
 
 
 def test_last_turns_are_of_both_speakers(benchmark, kb):
-    talks = benchmark("talks").Talks(kb).make(4)
+    talks = benchmark("made_talks").Talks(kb).make(4)
     assert [talk.turns[-1].speaker for talk in talks] == ["USER", "SYSTEM", "USER", "SYSTEM"]
 
 
 def test_the_same_seed_makes_the_same_talks_and_another_makes_others(benchmark, kb):
-    made = benchmark("talks").Talks
+    made = benchmark("made_talks").Talks
     assert list(made(kb, 3).make(5)) == list(made(kb, 3).make(5))
     assert list(made(kb, 3).make(5)) != list(made(kb, 4).make(5))
 

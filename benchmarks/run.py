@@ -19,6 +19,7 @@ import dumps
 import encoding
 import retrieval
 import scoring
+import turns
 import words
 import workspace
 from entlink.version import __version__
@@ -131,6 +132,8 @@ def main() -> None:
     results["cross"] = cross.measure()
     print("\nFused retrieval")
     results["retrieval"] = retrieval.measure()
+    print("\nA turn of a conversation")
+    results["turns"] = turns.measure()
     print("\nReading a wiki's dump")
     results["dumps"] = dumps.measure()
     if arguments.vectors:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tiny_bert import CONFIG, WORDS, forward, make_folder, make_tokenizer, random_weights
 
 from entlink.documents import Span
-from entlink.encoders.batching import batches
+from entlink.encoders.batching import PADDING_A_BATCH, batches
 from entlink.encoders.loading import load_encoder
 from entlink.encoders.tokens import Reader
 from entlink.errors import InputError, SpanError
@@ -161,6 +161,12 @@ def test_batches_hold_every_place_once_and_little_padding(lengths, most):
     ordered = [lengths[place] for batch in found for place in batch]
     assert ordered == sorted(ordered)
     assert all(len(batch) == 1 or len(batch) * lengths[batch[-1]] <= most for batch in found)
+    for batch in found:
+        assert sum(lengths[batch[-1]] - lengths[place] for place in batch) <= PADDING_A_BATCH
+
+
+def test_names_are_not_padded_to_the_length_of_passages():
+    assert list(batches([4, 40, 3, 44, 5])) == [[2, 0, 4], [1, 3]]
 
 
 @settings(deadline=None)

@@ -62,6 +62,12 @@ def test_groups_are_those_of_a_plain_count(tmp_path_factory, rows, shards):
     assert read(aliases) == counted(rows)
 
 
+@pytest.mark.parametrize("shards", [1, 4])
+def test_of_many_keys_those_are_known_that_are_there(tmp_path, shards):
+    aliases = written(tmp_path, [(name, 1, 1, 8) for name in ("Kettle", "Copper kettle", "Pan")], shards)
+    assert list(aliases.known(["pan", "pot", "copper kettle", "copper", ""])) == ["pan", "copper kettle"]
+
+
 def test_postings_come_most_linked_first_and_by_entity_among_equals(tmp_path):
     rows = [("A", 3, 5, 8), ("A", 1, 5, 8), ("A", 2, 7, 8), ("A", 9, 1, 1)]
     (form,) = written(tmp_path, rows, 1).group("a")

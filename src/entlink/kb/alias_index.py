@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 import weakref
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -84,6 +84,13 @@ class AliasIndex:
 
     def __contains__(self, key: str) -> bool:
         return key in self.shard_trie(first_token(key) if self.shards > 1 else "")
+
+    def known(self, keys: Iterable[str]) -> Iterator[str]:
+        """Those of many keys that are there: some times quicker than asking for one after the other."""
+        if self.shards > 1:
+            return (key for key in keys if key in self)
+        trie = self._shards[0].trie
+        return (key for key in keys if key in trie)
 
     def keys(self, prefix: str = "") -> Iterator[str]:
         """Keys that begin with `prefix`, in the tries' own order."""

@@ -206,6 +206,8 @@ class AliasTable:
         return [*base, *self._overlay.forms(key)]
 
     def _in_group(self, surface: str, forms: list[Form]) -> Meaning:
+        if not forms:
+            return NOTHING
         as_written = [form for form in forms if form[0] == surface]  # most often the answer, and quickly told
         if as_written:
             meaning = self._summed(as_written, Tier.EXACT)

@@ -31,6 +31,8 @@ def near_keys(
         return []
     near = []
     for other in {*_one_edit_away(kb, key), *_same_beginning(kb, key, scanned)} - {key}:
+        if abs(len(key) - len(other)) > distance:  # each edit makes one character of difference at most
+            continue
         edits = DamerauLevenshtein.distance(key, other, score_cutoff=distance)
         alike = 1.0 - edits / max(len(key), len(other))
         if edits <= distance and alike >= similarity:
@@ -39,8 +41,9 @@ def near_keys(
 
 
 def _one_edit_away(kb: KnowledgeBase, key: str) -> Iterator[str]:
-    fresh = set(kb.fresh_keys())
-    return (other for other in edits_of(key) if other in fresh or other in kb.index)
+    edits = edits_of(key)
+    yield from edits.intersection(kb.fresh_keys())
+    yield from kb.index.known(edits)
 
 
 def _same_beginning(kb: KnowledgeBase, key: str, scanned: int) -> Iterator[str]:

@@ -97,9 +97,11 @@ class SpanFeatures:
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
         self._found: dict[str, tuple[float, ...]] = {}
+        self._texts: int | None = None  # asked of the store once, not for each surface
 
     def knowledge_base_changed(self) -> None:
         self._found.clear()
+        self._texts = None
 
     def of_surface(self, surface: str) -> tuple[float, ...]:
         """A number for each of `SURFACE_FEATURES`."""
@@ -118,6 +120,8 @@ class SpanFeatures:
         titles = {title for one in (meaning, folded) for _, _, title in self.kb.bearers(one, _BEARERS)}
         occurrences = self.kb.occurrences(surface)
         total = sum(occurrences.values())
+        if self._texts is None:
+            self._texts = self.kb.texts
         probability = meaning.link_probability() if meaning.entries and self.kb.has_links else None
         return (
             float(bool(meaning.entries)),
@@ -126,7 +130,7 @@ class SpanFeatures:
             log1p(len(folded.entries)),
             float(any(key_of(without_parenthesis(title) or title) == key for title in titles)),
             log1p(total),
-            log((total + 0.5) / max(1, self.kb.texts)),
+            log((total + 0.5) / max(1, self._texts)),
             occurrences.get(surface.lower(), 0) / (total + 1),
             log1p(meaning.total),
             probability or 0.0,
@@ -156,6 +160,7 @@ class TextFeatures:
         self._lower = [word.text.lower() for word in words]
         self._common = [surfaces.of_surface(word.text)[_SHARE_OF_TEXTS] for word in words]
         self._stops = [at for at, character in enumerate(text) if character in _STOPS]
+        self._digits = [at for at, character in enumerate(text) if character.isdigit()]
 
     def rows(self, spans: Iterable[Proposal]) -> list[tuple[float, ...]]:
         """A row a span, with a number for each of `FEATURES`."""
@@ -172,8 +177,8 @@ class TextFeatures:
         lower, common = self._lower[own], self._common[own]
         before = self._lower[span.first - 1] if span.first else ""
         after = self._lower[span.last + 1] if span.last + 1 < len(self._lower) else ""
-        parted_before = bool(span.first) and self._has_stop(self._ends[span.first - 1], span.start)
-        parted_after = self._has_stop(span.end, self._starts[span.last + 1] if after else len(self._text))
+        parted_before = bool(span.first) and _has_one(self._stops, self._ends[span.first - 1], span.start)
+        parted_after = _has_one(self._stops, span.end, self._starts[span.last + 1] if after else len(self._text))
         last = lower[-1]
         return (
             float(span.is_name),
@@ -188,7 +193,7 @@ class TextFeatures:
             float(lower[0] in _SMALL),
             float(last in _SMALL),
             sum(word in _SMALL for word in lower) / len(lower),
-            float(any(character.isdigit() for character in surface)),
+            float(_has_one(self._digits, span.start, span.end)),
             float(before in _ARTICLES),
             float(before in _OWNERS),
             float(before in _PLACES),
@@ -208,10 +213,11 @@ class TextFeatures:
             self._without_capitals,
         )
 
-    def _has_stop(self, start: int, end: int) -> bool:
-        """Whether a sign that parts words stands there."""
-        place = bisect_left(self._stops, start)
-        return place < len(self._stops) and self._stops[place] < end
+
+def _has_one(places: Sequence[int], start: int, end: int) -> bool:
+    """Whether one of some places, in order, is from start to end."""
+    place = bisect_left(places, start)
+    return place < len(places) and places[place] < end
 
 
 def nesting(spans: Sequence[Proposal]) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:

@@ -11,7 +11,16 @@ from entlink_cli import options, values
 from entlink_cli.output import number_of
 from entlink_cli.parsing import Command
 from entlink_cli.progress import progress
-from entlink_cli.study_output import check_targets, facts_told, noted, output_options, shown, tell, write_text
+from entlink_cli.study_output import (
+    check_targets,
+    facts_told,
+    noted,
+    output_options,
+    shown,
+    systems_option,
+    tell,
+    write_text,
+)
 
 if TYPE_CHECKING:
     from entlink.studies.candidate_results import CandidateStudy
@@ -133,15 +142,7 @@ def _configure_unfamiliar(parser: Parser) -> None:
         help="join types by their first N parts: with 1, A.b and A.c are the domain A (default: 0, types as they "
         "are)",
     )
-    parser.add_argument(
-        "--system",
-        metavar="NAME=CONFIG",
-        type=values.pair,
-        action="append",
-        default=[],
-        help="study this linker: a TOML file, a saved linker, or one in the box; can be repeated (default: the one "
-        "beside the knowledge base, else zero-shot). The baselines are always there",
-    )
+    systems_option(parser, "). The baselines are always there")
     parser.add_argument(
         "--model",
         metavar="NAME=MODEL",

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 from entlink_cli import options, values
 from entlink_cli.parsing import Command
 from entlink_cli.progress import progress
-from entlink_cli.study_output import check_targets, facts_told, noted, output_options, shown, tell, write_text
+from entlink_cli.study_output import (
+    check_targets,
+    facts_told,
+    noted,
+    output_options,
+    shown,
+    systems_option,
+    tell,
+    write_text,
+)
 
 if TYPE_CHECKING:
     from entlink.studies.conversation_results import ConversationOptions, ConversationStudy
@@ -37,15 +46,7 @@ def _configure(parser: Parser) -> None:
 
 
 def _of_systems(parser: Parser) -> None:
-    parser.add_argument(
-        "--system",
-        metavar="NAME=CONFIG",
-        type=values.pair,
-        action="append",
-        default=[],
-        help="study this linker: a TOML file, a saved linker, or one in the box; can be repeated (default: the one "
-        "beside the knowledge base, else zero-shot; with --run, none)",
-    )
+    systems_option(parser, "; with --run, none)")
     parser.add_argument(
         "--run",
         metavar="NAME=FILE",

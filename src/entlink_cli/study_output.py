@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from entlink_cli import options
+from entlink_cli import options, values
 from entlink_cli.output import columns, number_of, say, write_bytes
 
 if TYPE_CHECKING:
@@ -20,6 +20,19 @@ def output_options(parser: Parser) -> None:
     parser.add_argument("--csv", metavar="FILE", help="write every figure to this file, a figure a line")
     options.as_json(parser, "print all that was measured as JSON")
     options.quiet(parser)
+
+
+def systems_option(parser: Parser, otherwise: str) -> None:
+    """The linkers to study; `otherwise` is the end of what is said of the default."""
+    parser.add_argument(
+        "--system",
+        metavar="NAME=CONFIG",
+        type=values.pair,
+        action="append",
+        default=[],
+        help="study this linker: a TOML file, a saved linker, or one in the box; can be repeated (default: the one "
+        f"beside the knowledge base, else zero-shot{otherwise}",
+    )
 
 
 def facts_told(facts: Facts) -> Iterator[str]:

@@ -139,6 +139,13 @@ def bounds_of(document: Document) -> Bounds | None:
     return Bounds(None if turns is None else frozenset(turns), None if span is None else (span[0], span[1]))
 
 
+def annotated_turns(document: Document) -> frozenset[int]:
+    """The turns in which somebody looked for mentions: all, unless it is told. Elsewhere, no gold tells nothing."""
+    bounds = bounds_of(document)
+    told = None if bounds is None else bounds.turns
+    return frozenset(range(len(document.turns))) if told is None else told
+
+
 def _are_numbers(value: object) -> bool:
     return isinstance(value, list | tuple) and all(isinstance(one, int) for one in value)
 

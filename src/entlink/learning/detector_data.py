@@ -7,9 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from entlink.documents import Document, Span
+from entlink.evaluation.items import annotated_turns
 from entlink.kb.folding import key_of
 from entlink.mentions.proposals import proposals, words_of
 from entlink.mentions.span_features import Seen
+from entlink.personal.gold_phrases import is_name
 
 if TYPE_CHECKING:
     from entlink.kb.knowledge_base import KnowledgeBase
@@ -30,14 +32,13 @@ class GoldText(NamedTuple):
 def gold_texts(documents: Iterable[Document]) -> Iterator[GoldText]:
     """Whole documents; of conversations, the turns that were annotated. Personal mentions are no names."""
     for document in documents:
-        names = [one for one in document.gold if not one.meta.get("personal")]
+        names = [one for one in document.gold if is_name(one)]
         gold, optional = ([one.span for one in names if one.optional == rest] for rest in (False, True))
-        annotated = document.meta.get("annotated_turns")
-        turns = enumerate(document.turn_spans) if document.turns else [(0, Span(0, len(document.text)))]
-        for number, whole in turns:
-            if not document.turns or annotated is None or number in annotated:
-                text = document.text[whole.start : whole.end]
-                yield GoldText(document.id, text, _within(whole, gold), _within(whole, optional))
+        annotated = annotated_turns(document)
+        turns = [span for number, span in enumerate(document.turn_spans) if number in annotated]
+        for whole in turns if document.turns else [Span(0, len(document.text))]:
+            text = document.text[whole.start : whole.end]
+            yield GoldText(document.id, text, _within(whole, gold), _within(whole, optional))
 
 
 def _within(whole: Span, spans: Iterable[Span]) -> frozenset[tuple[int, int]]:

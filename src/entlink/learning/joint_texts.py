@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from entlink.documents import Document, Mention, Span
 from entlink.encoders.joint_tokens import Piece, pieces
-from entlink.learning.annotated import annotated_turns, is_name
+from entlink.evaluation.items import annotated_turns
 from entlink.learning.examples import Example
+from entlink.personal.gold_phrases import is_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,6 +10,11 @@ from entlink.errors import InputError
 PERSONAL = "personal"  # the field of a gold link's meta, and the type of a mention
 
 
+def is_name(gold: GoldLink) -> bool:
+    """Whether gold is of a name or a concept. What a speaker calls "my dog" is found by other means."""
+    return not gold.meta.get(PERSONAL)
+
+
 class GoldPhrase(Record, frozen=True):
     """A phrase with its place in the text of its turn; `entities` are all that it means, none if nothing was said."""
 

@@ -10,7 +10,7 @@ import msgspec
 from entlink.documents import Document, Record
 from entlink.errors import InputError, SourceError
 from entlink.evaluation.files import File
-from entlink.evaluation.items import bounds_of, predicted_items
+from entlink.evaluation.items import annotated_turns, predicted_items
 from entlink.formats.nearest import did_you_mean
 from entlink.studies.conversation_sets import ConversationSet
 
@@ -52,7 +52,9 @@ class Run:
             if found is None:
                 lost.append(document.id)
                 continue
-            missing += len(_annotated(document) - frozenset(found.meta.get("annotated_turns", _annotated(document))))
+            missing += len(
+                annotated_turns(document) - frozenset(found.meta.get("annotated_turns", annotated_turns(document)))
+            )
             self._check_turns(document, found)
             strange += self._out_of_place(document, found)
             mentions += len(found.links)
@@ -133,13 +135,6 @@ def _fitting(
     problem = "all its conversations are in several sets" if fitting else "no set has all its conversations"
     hint = f"{near}Say of which set it is: --run SET:{source.name.rpartition(':')[2]}={source.path.name}, where SET "
     raise SourceError(f"{problem}", str(source.path), hint=f"{hint}is one of {', '.join(names)}")
-
-
-def _annotated(document: Document) -> frozenset[int]:
-    """The turns that gold was annotated in."""
-    bounds = bounds_of(document)
-    turns = None if bounds is None else bounds.turns
-    return frozenset(range(len(document.turns))) if turns is None else turns
 
 
 def _bare(document: Document) -> Document:

@@ -11,7 +11,9 @@ import msgspec
 from entlink.config import LinkerConfig
 from entlink.documents import Candidate, Document, Mention
 from entlink.errors import InputError
+from entlink.evaluation.items import annotated_turns
 from entlink.nil.judged import MENTION, SCORE, measured
+from entlink.personal.gold_phrases import PERSONAL, is_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
 Progress = Callable[[str, float, float], None]
 _FOLDS = 5
 _FEWEST_LINKS = 50
-_PERSONAL = "personal"  # the type of links that no NIL policy decides on, and a mark of gold
 _STEPS = 50
 _PULL = 10.0  # towards 0, of weights of standardised measures
 _DERIVED = (MENTION, SCORE, "lead", "named")
@@ -98,7 +99,7 @@ def _found(linker: Linker, documents: Iterable[Document], progress: Progress) ->
     found, gold = [], 0
     for number, document in enumerate(documents):
         progress("linking", number, 0)
-        wanted = [one for one in document.gold if one.entities and not one.optional and not one.meta.get(_PERSONAL)]
+        wanted = [one for one in document.gold if one.entities and not one.optional and is_name(one)]
         gold += len(wanted)
         entities = {one.span: {_id(linker, name) for name in one.entities} for one in wanted}
         unsure = {one.span for one in document.gold if one.optional}
@@ -106,7 +107,7 @@ def _found(linker: Linker, documents: Iterable[Document], progress: Progress) ->
         linked = linker.link(msgspec.structs.replace(document, gold=(), links=()))
         for link in linked.links:
             span = link.mention.span
-            if not link.candidates or span in unsure or link.mention.type == _PERSONAL:
+            if not link.candidates or span in unsure or link.mention.type == PERSONAL:
                 continue
             if any(start <= span.start and span.end <= end for start, end in within):
                 right = link.candidates[0].entity in entities.get(span, ())
@@ -121,9 +122,9 @@ def _id(linker: Linker, name: str) -> str | None:
 
 def _annotated(document: Document) -> list[tuple[int, int]]:
     """The parts of a document of which gold tells all: of a conversation, the turns that were annotated."""
-    turns = document.meta.get("annotated_turns")
-    if turns is None or not document.turns:
+    if not document.turns:
         return [(0, len(document.text))]
+    turns = annotated_turns(document)
     return [(span.start, span.end) for number, span in enumerate(document.turn_spans) if number in turns]
 
 

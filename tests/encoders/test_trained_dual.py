@@ -24,7 +24,7 @@ from entlink.encoders.loading import load_encoder
 from entlink.encoders.pair_settings import PairSettings
 from entlink.encoders.pair_tokens import PairReader
 from entlink.encoders.trained_dual import TrainedDual, load_trained_dual
-from entlink.errors import DamagedError, InputError, MissingModelError
+from entlink.errors import ConfigError, DamagedError, InputError, MissingModelError
 from entlink.interfaces import DualEncoder
 
 DOCUMENT = Document("d", "The cat sat on the river bank. The dog in the red mat! A needle, one cash bank of money.")
@@ -234,3 +234,44 @@ def test_files_that_are_not_read_need_not_be_as_they_were(tmp_path):
     save_card(folder, "dual", PairSettings(24, 20), 24)
     (folder / "training.json").write_text("{ }")
     assert load_dual(folder).name == "m"
+
+
+# Hidden names
+
+
+def test_a_hidden_name_says_nothing(tmp_path):
+    dual = load_trained_dual(make_model(tmp_path / "m", "dual", PairSettings(24, 20)))
+    hiding = dual.with_names_hidden(12)
+    texts = [Document("d", f"the red {name} sat on the mat") for name in ("cat", "river bank", "needle")]
+    mentions = [(text, mention_of(text, text.text[8:].split(" sat")[0])) for text in texts]
+    rows = hiding.encode_mentions(mentions)
+    assert rows[0] == pytest.approx(rows[1], abs=1e-5)
+    assert rows[0] == pytest.approx(rows[2], abs=1e-5)
+    named = dual.encode_mentions(mentions)
+    assert not numpy.allclose(named[0], named[2], atol=1e-3)
+    other = Document("d", "a blue cat in the river")
+    assert not numpy.allclose(hiding.encode_mentions([(other, mention_of(other, "cat"))])[0], rows[0], atol=1e-3)
+    contents = [hiding.mention_content(*pair) for pair in mentions]
+    assert contents[0] == contents[1] != dual.mention_content(*mentions[0])
+    reader = PairReader(make_tokenizer(), PairSettings(12, 20))
+    expected = by_hand(
+        reader.hidden(reader.mention(*mentions[0])), PairSettings(12, 20), weights_of(1), "mention", None
+    )
+    assert rows[0] == pytest.approx(expected, abs=2e-4)
+
+
+def test_hiding_names_changes_mentions_only(tmp_path):
+    dual = load_trained_dual(make_model(tmp_path / "m", "dual", PairSettings(24, 20)))
+    hiding = dual.with_names_hidden(16)
+    assert hiding.identity != dual.identity != dual.with_names_hidden(12).identity != hiding.identity
+    assert hiding.entity_identity == dual.entity_identity
+    assert hiding.encode_entities(ENTITIES).tolist() == dual.encode_entities(ENTITIES).tolist()
+    wordless = Document("d", "cat   dog"), Mention(Span(3, 6), "   ")
+    assert not hiding.encode_mentions([wordless]).any()
+
+
+@pytest.mark.parametrize("tokens", [-1, 7, 25])
+def test_as_many_tokens_as_it_reads_can_be_around_a_hidden_name(tmp_path, tokens):
+    dual = load_trained_dual(make_model(tmp_path / "m", "dual", PairSettings(24, 20)))
+    with pytest.raises(ConfigError, match=f"hidden = {tokens} does not fit: .* reads 8 to 24 tokens"):
+        dual.with_names_hidden(tokens)

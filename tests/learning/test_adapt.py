@@ -32,7 +32,18 @@ weights = { alias = 0.5, "edit-distance" = 0.25, bm25 = 0.25 }
 name = "combination"
 weights = { coherence = 0.0 }
 """
-STAGES = ["indexes", "examples", "start", "names", "evidence", "bi-encoder", "cross-encoder", "NIL", "detector"]
+STAGES = [
+    "indexes",
+    "examples",
+    "start",
+    "names",
+    "evidence",
+    "senses",
+    "bi-encoder",
+    "cross-encoder",
+    "NIL",
+    "detector",
+]
 
 
 class Killed(Exception):  # noqa: N818 - it is no error

@@ -12,6 +12,7 @@ import pytest
 from detector_world import conversations, detector_kb
 from entlink.config import LinkerConfig, make_stage
 from entlink.documents import Document, Span, Turn
+from entlink.encoders import loading
 from entlink.errors import ConfigError, MissingModelError
 from entlink.interfaces import Explainer, Follower, Reason
 from entlink.kb.edits import block, pin
@@ -318,7 +319,7 @@ def test_it_reads_with_an_encoder(kb, reading):
 
 
 def test_the_vectors_of_a_span_by_hand(kb, reading):
-    encoder = span_rows.token_encoder(str(reading / "tiny"))
+    encoder = loading.load_token_encoder(str(reading / "tiny"))
     text = "the red dog sat"
     [rows] = span_rows.SpanReader(kb, encoder).read([text], [lambda key: NEVER_SEEN])
     [tokens] = encoder.encode_tokens([text])
@@ -340,9 +341,8 @@ def test_another_encoder_than_it_was_trained_with_is_told(kb, reading, tmp_path)
 
 
 def test_an_encoder_without_vectors_of_tokens_is_told(monkeypatch):
-    from entlink.encoders import loading
     from tiny_encoders import LetterEncoder
 
     monkeypatch.setattr(loading, "load_encoder", lambda name: LetterEncoder())
     with pytest.raises(ConfigError, match=r"no vectors of tokens in their context. Give a transformer"):
-        span_rows.token_encoder("letters")
+        loading.load_token_encoder("letters")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from entlink.documents import Candidate
 from entlink.encoders.dual import CONTEXT, DESCRIPTION, checked_vectors, load_dual
+from entlink.encoders.trained_dual import TrainedDual
 from entlink.errors import ConfigError, DamagedError, MissingExtraError
 from entlink.interfaces import DualEncoder, Encoder, Question, Shortlist
 from entlink.kb.knowledge_base import KnowledgeBase
@@ -42,6 +43,9 @@ class DenseRetriever:
     candidates of a mention are encoded for it: the first, which are the best that others found; the rest score 0.
     Of more than 50,000 entities, a search looks through those in the `probed` nearest of 1,024 lists (4,096 from a
     million on): more lists miss less and take longer.
+
+    With `hidden`, a mention's name is hidden, and so many tokens around it are read: what it means is told by what
+    stands there alone. This is for an encoder that was trained on mentions with hidden names, as `adapt` does.
     """
 
     def __init__(
@@ -55,12 +59,15 @@ class DenseRetriever:
         search: Search = "auto",
         demand: int = 8,
         probed: int = PROBED,
+        hidden: int = 0,
     ) -> None:
         for setting, value in (("limit", limit), ("demand", demand), ("probed", probed)):
             if value < 1:
                 raise ConfigError(f"{setting} = {value} does not fit: it is 1 or more")
         self.kb, self.limit, self.search, self.demand = kb, limit, search, demand
         self.dual = load_dual(encoder, description=description, context=context)
+        if hidden:
+            self.dual = _with_names_hidden(self.dual, hidden)
         self._entities = EntityVectors(kb, self.dual)
         self._nearest = VectorSearch(kb, self.dual, self._entities, probed=probed)
         if search == "index" and not self._nearest.is_ready:
@@ -162,3 +169,9 @@ class DenseRetriever:
                 self._keys.clear()
             key = self._keys[id] = self.kb.key(id)
             return key
+
+
+def _with_names_hidden(dual: DualEncoder, tokens: int) -> DualEncoder:
+    if not isinstance(dual, TrainedDual):
+        raise ConfigError(f"hidden = {tokens} does not fit: {dual.name!r} was not trained on mentions")
+    return dual.with_names_hidden(tokens)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from entlink.encoders.extras import require_retrieval
 from entlink.encoders.model_store import is_installed, missing, models_folder, open_model
-from entlink.errors import InputError
+from entlink.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
     from entlink.encoders.backends import Backend
@@ -260,3 +260,13 @@ def _as_it_is(
         max_length=layout.max_length,
     )
     return _assembled(card, backend, tokenizer, settings)
+
+
+def load_token_encoder(name: str) -> TransformerEncoder:
+    """The encoder of that name, if it has a vector for each token."""
+    from entlink.encoders.transformer import TransformerEncoder
+
+    encoder = load_encoder(name)
+    if not isinstance(encoder, TransformerEncoder):
+        raise ConfigError(f"the encoder {name!r} has no vectors of tokens in their context. Give a transformer")
+    return encoder

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
+
 from entlink.encoders.tokens import Tokens, plain, readable_end, signs_of
 from entlink.errors import InputError, SpanError
 from entlink.spans import OFFSETS, span_problem
@@ -45,6 +47,10 @@ class PairReader:
                 f"mention_tokens = {settings.mention_tokens} and entity_tokens = {settings.entity_tokens} leave no "
                 f"room for a word beside {signs} signs and the markers. Set both to 8 or more"
             )
+
+    def of_other_length(self, mention_tokens: int) -> PairReader:
+        """The same, reading so many tokens of a mention and what is around it."""
+        return PairReader(self._tokenizer, msgspec.structs.replace(self.settings, mention_tokens=mention_tokens))
 
     @property
     def knows_a_mask(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from entlink.encoders.trained import (
     settings_of,
     trained_identity,
 )
-from entlink.errors import DamagedError
+from entlink.errors import ConfigError, DamagedError
 
 if TYPE_CHECKING:
     from entlink.documents import Document, Entity, Mention
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from entlink.encoders.trained import Head, Layer, Tower
     from entlink.interfaces import Vectors
 
+_FEWEST_AROUND = 8  # tokens, signs and markers among them
 _CHUNK = 4096  # mentions or entities that are tokenised and sorted by length at a time
 
 
@@ -55,11 +57,27 @@ class TrainedDual:
         self.spec = spec
         files = trained.checksums(graphs[1], TOKENIZER, HEAD)
         self.entity_identity = trained_identity(card.name, files, settings_of(self._reader, "mention_tokens"))
-        files = trained.checksums(*graphs, TOKENIZER, HEAD)
-        self.identity = trained_identity(card.name, files, settings_of(self._reader))
+        self._files = trained.checksums(*graphs, TOKENIZER, HEAD)
+        self.identity = trained_identity(card.name, self._files, settings_of(self._reader))
+        self._hides = False
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.identity}>"
+
+    def with_names_hidden(self, tokens: int) -> TrainedDual:
+        """The same model reading mentions without their names, and so many tokens around them."""
+        if not self._reader.knows_a_mask:
+            raise ConfigError(
+                f"hidden = {tokens} does not fit: the tokenizer of {self.name!r} has no mask to hide by"
+            )
+        least, most = _FEWEST_AROUND, self._reader.settings.mention_tokens
+        if not least <= tokens <= most:
+            raise ConfigError(f"hidden = {tokens} does not fit: {self.name!r} reads {least} to {most} tokens")
+        other = copy(self)
+        other._reader = self._reader.of_other_length(tokens)
+        other._hides = True
+        other.identity = trained_identity(self.name, self._files, settings_of(other._reader), "hidden")
+        return other
 
     def encode_mentions(self, mentions: Sequence[tuple[Document, Mention]]) -> Vectors:
         """A row a mention; those that read the same are encoded once."""
@@ -67,7 +85,7 @@ class TrainedDual:
         for start, part in _chunks(mentions):
             read = self._reader.mentions(part)
             places = [at for at, tokens in enumerate(read) if self._reader.has_words(tokens)]
-            found = self._encoded([read[at] for at in places], self._mention_tower, self._mention_layer)
+            found = self._encoded([self._seen(read[at]) for at in places], self._mention_tower, self._mention_layer)
             rows[[start + at for at in places]] = found
         return rows
 
@@ -80,7 +98,10 @@ class TrainedDual:
 
     def mention_content(self, document: Document, mention: Mention) -> object:
         """The tokens that are read."""
-        return _key(self._reader.mention(document, mention))
+        return _key(self._seen(self._reader.mention(document, mention)))
+
+    def _seen(self, mention: Tokens) -> Tokens:
+        return self._reader.hidden(mention) if self._hides else mention
 
     def entity_content(self, entity: Entity) -> str:
         """The numbers of the tokens that are read."""

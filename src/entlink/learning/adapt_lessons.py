@@ -24,11 +24,17 @@ class Lesson(NamedTuple):
     aside: list[Example]
 
 
-def lesson(model: str, parts: Parts, weights: Mapping[str, float], seed: int) -> Lesson:
-    """The examples of a model, told from the candidates that mislead most by the weights so far."""
+def lesson(model: str, parts: Parts, weights: Mapping[str, float], seed: int, uses: Sequence[Case] = ()) -> Lesson:
+    """The examples of a model, told from the candidates that mislead most by the weights so far.
+
+    A bi-encoder learns from `uses` of shared words, too, but for those on pages that are measured on.
+    """
     random = Random(seed)
-    found = cases_of(model, parts, seed)
-    return Lesson(*([_example(model, one, weights, random) for one in part] for part in found))
+    train, aside = cases_of(model, parts, seed)
+    if model == BI_ENCODER:
+        measured = {one.source for one in (*parts.tune, *parts.held_back)}
+        train = [*train, *(one for one in uses if one.source not in measured)]
+    return Lesson(*([_example(model, one, weights, random) for one in part] for part in (train, aside)))
 
 
 def cases_of(model: str, parts: Parts, seed: int) -> tuple[Sequence[Case], Sequence[Case]]:

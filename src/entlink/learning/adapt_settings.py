@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from entlink.learning.adapt_lessons import BI_ENCODER, CROSS_ENCODER
+from entlink.learning.adapt_senses import SENSES
 
 # Of the minutes: a bi-encoder's step costs a fifth of a cross-encoder's, and what it learns is worth more.
 SHARES = {BI_ENCODER: 0.55, CROSS_ENCODER: 0.12}
@@ -26,6 +27,7 @@ OWN_SETTINGS = {
 # Where nothing but the texts was learnt from, what fits examples made of them need not fit mentions to come: the
 # weights are then those that did best on the development mentions of Schools Wikipedia.
 WEIGHTS_WITHOUT_LINKS: dict[str, dict[str, float]] = {
+    SENSES: {SENSES: 2.5},
     BI_ENCODER: {
         "alias": 1.0,
         "dense": 12.2,
@@ -37,7 +39,8 @@ WEIGHTS_WITHOUT_LINKS: dict[str, dict[str, float]] = {
         "edit-distance": 0.25,
         "company": 0.58,
         "shortened": 0.25,
-        "dense-2": 5.4,
+        "dense-2": 4.5,
+        "dense-3": 4.5,
     },
     CROSS_ENCODER: {"cross": 0.15},
 }

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from functools import cached_property
-from math import sqrt
+from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
 
@@ -17,9 +14,10 @@ from entlink.config import LinkerConfig, read_config, retriever_names
 from entlink.documents import Document, Mention, Span
 from entlink.errors import InputError, MissingExtraError, MissingModelError
 from entlink.interfaces import Question
-from entlink.learning.adapt_lessons import BI_ENCODER, CROSS_ENCODER, cases_of, lesson
+from entlink.learning.adapt_lessons import BI_ENCODER, CROSS_ENCODER, lesson
 from entlink.learning.adapt_names import SHORTENED, found_again, with_short_names
 from entlink.learning.adapt_report import StageFigures
+from entlink.learning.adapt_senses import SENSES, learn_senses, linked_uses, shared_words, unmeasured
 from entlink.learning.adapt_settings import (
     OWN_SETTINGS,
     SETTINGS,
@@ -27,23 +25,18 @@ from entlink.learning.adapt_settings import (
     WEIGHTS_WITH_LINKS,
     WEIGHTS_WITHOUT_LINKS,
 )
-from entlink.learning.adapt_state import AdaptFolder, AdaptOptions, AdaptState
+from entlink.learning.adapt_tools import StageTools
 from entlink.learning.adapt_weights import (
     START_WEIGHTS,
-    Fit,
-    counted_for,
-    fitted,
-    ranker_of,
     scored,
     surest_lost,
-    taken,
     with_ranker,
     with_weights,
 )
-from entlink.learning.self_cases import PLAIN, Parts, parted, read_cases, write_cases
+from entlink.learning.contested import contested_cases
+from entlink.learning.self_cases import PLAIN, Case, Parts, read_cases, write_cases
 from entlink.learning.self_links import link_pairs
 from entlink.learning.self_pairs import Wanted, self_pairs
-from entlink.linker import Linker, load
 from entlink.ranking.combination import DEFAULT_WEIGHTS
 
 Progress = Callable[[str, float, float], None]
@@ -54,29 +47,20 @@ FLAT = 50_000  # entities: of more, vectors are made on demand
 _FOR_EXAMPLES = 0.2  # of the minutes, indexes included
 _FOR_THE_REST = 0.08  # of the minutes, that a training leaves
 _SHORTEST_TRAINING = 1.0  # seconds
-_MEASURED_A_MINUTE, _FEWEST_MEASURED, _MOST_MEASURED = 50, 200, 2_000
+_USES_A_MINUTE = 400  # of shared words
+_FOR_SENSES, _READ_FOR_SENSES = 0.06, 20_000  # of the minutes, and texts of entities
 _LINKS, _LINKED_PAGES = 12_000, 20_000  # to learn from, and pages to read them in, at most
 _CALIBRATED_ON = 1_000
 _LOST = 0.005  # of the held-back cases that are right: no more may become NIL; they are less like names than others
 _LENIENT = 0.5  # of the threshold of NIL by own texts: those to come are less like them, and less sure
-_KNOWN_TO_HELP = ("names", "evidence")
-_CHANCE = 1.0  # standard errors
-_TOP, _DEMAND = 10, 20
+_TOP, _DEMAND, _TOKENS_AROUND = 10, 20, 20
 NOT_WANTED = "no models were to be trained"
 _USUAL_MINUTES = 60.0
 _MOST_SCALE = 2.0
 
 
-class Stages:
+class Stages(StageTools):
     """The stages over one knowledge base; `state` has the linker so far and is written after each."""
-
-    def __init__(
-        self, kb: Path, options: AdaptOptions, folder: AdaptFolder, state: AdaptState, progress: Progress
-    ) -> None:
-        self.kb, self.options, self.folder, self.state = kb, options, folder, state
-        self._progress = progress
-        self._began = monotonic()
-        self._spent_before = state.seconds
 
     def run(self) -> None:
         """All that are not done yet."""
@@ -86,6 +70,7 @@ class Stages:
             "start": self._start,
             "names": self._names,
             "evidence": self._evidence,
+            SENSES: self._senses,
             BI_ENCODER: self._bi_encoder,
             CROSS_ENCODER: self._cross_encoder,
             "NIL": self._nil,
@@ -102,35 +87,6 @@ class Stages:
             finally:
                 self.state.seconds = self._spent()
                 self.folder.write(self.state)
-
-    def _spent(self) -> float:
-        """Seconds, those of interrupted runs included."""
-        return self._spent_before + monotonic() - self._began
-
-    @property
-    def accuracy(self) -> float:
-        """That of the linker so far."""
-        return next(one.after for one in reversed(self.state.stages) if one.kept and one.after is not None)
-
-    @property
-    def _balanced(self) -> float:
-        """The same with links of unusual meanings as important as they are: what stages are judged by."""
-        kept = (one.figures for one in reversed(self.state.stages) if one.kept)
-        return next(float(one["balanced"]) for one in kept if "balanced" in one)
-
-    @cached_property
-    def _parts(self) -> Parts:
-        most = round(min(_MOST_MEASURED, max(_FEWEST_MEASURED, _MEASURED_A_MINUTE * self.options.minutes)))
-        return parted(read_cases(self.folder.cases), most, self.options.seed)
-
-    @contextmanager
-    def _linker(self, config: LinkerConfig) -> Iterator[Linker]:
-        linker = load(self.kb, config=self.folder.resolved(config), mentions="given")
-        try:
-            ranker_of(linker)
-            yield linker
-        finally:
-            linker.kb.close()
 
     # Indexes and examples
 
@@ -232,65 +188,44 @@ class Stages:
             return found
         return fit
 
-    @property
-    def _has_links(self) -> bool:
-        return "link" in self.state.examples
+    def _senses(self) -> StageFigures:
+        """Which of the entities that share a word is meant, from the words around it."""
+        folder, seed = self.folder.linker / SENSES, self.options.seed
+        stage = {"name": SENSES, "model": f"./{SENSES}"}
+        config = msgspec.structs.replace(self.state.config, retriever=[*self.state.config.retriever, stage])
+        config = with_weights(config, WEIGHTS_WITHOUT_LINKS[SENSES])
+        try:
+            uses = linked_uses(self._parts) if self._has_links else unmeasured(self._contested(), self._parts)
+            words = shared_words(uses, round(_USES_A_MINUTE * self.options.minutes), seed)
+            with self._linker(self.state.config) as linker:
+                told = learn_senses(linker.kb, self.state.config, words, folder, seed, self._progress)
+            judge = self._fitted if self._has_links else self._weighed
+            found = judge(SENSES, config, note=told)
+        except (InputError, MissingExtraError, MissingModelError) as problem:
+            found = StageFigures(SENSES, kept=False, note=f"left out: {problem}")
+        if not found.kept:
+            shutil.rmtree(folder, ignore_errors=True)
+        return found
 
-    def _fitted(self, name: str, config: LinkerConfig, *, note: str = "") -> StageFigures:
-        """The configuration with weights fitted to the cases to tune with.
-
-        Those of a cross-encoder are fitted to what it was looked at with, too: among links as they come, few have a
-        name that means something unusual.
-        """
-        tune = self._parts.tune
-        if name == CROSS_ENCODER and (aside := cases_of(name, self._parts, self.options.seed)[1]) is not tune:
-            tune = [*tune, *aside]
-        with self._linker(config) as linker:
-            fit = fitted(linker, tune, self._parts.held_back, self._progress)
-        return self._judged(name, config, fit, note)
-
-    def _weighed(
-        self,
-        name: str,
-        config: LinkerConfig,
-        weights: Mapping[str, float],
-        *,
-        before: Mapping[str, float] | None = None,
-        note: str = "",
-    ) -> StageFigures:
-        """The configuration with weights that are known to do; `before` are those that its bias goes with."""
-        before = before or {**DEFAULT_WEIGHTS, **self.state.config.ranker.get("weights", {})}
-        config = with_weights(config, weights)
-        with self._linker(config) as linker:
-            fit = taken(linker, before, self._parts.held_back, self._progress)
-        return self._judged(name, config, fit, note)
-
-    def _judged(self, name: str, config: LinkerConfig, fit: Fit, note: str) -> StageFigures:
-        """It is the linker's from now on if what is held back is linked better with it.
-
-        Evidence with weights that did well elsewhere is kept unless it is worse by more than chance may make it. A
-        cross-encoder, which makes linking many times slower, has to be better by more than chance. Of links, those
-        with an unusual meaning count more than others.
-        """
-        before = self._balanced
-        chance = _CHANCE * sqrt(before * (1 - before) / counted_for(self._parts.held_back))
-        if name in _KNOWN_TO_HELP:
-            kept = fit.score.balanced >= before - chance
-        else:
-            kept = fit.score.balanced > before + (chance if name == CROSS_ENCODER else 0.0)
-        if kept:
-            self.state.config = with_ranker(config, weights=fit.weights, bias=fit.bias)
-        figures = {"weights": fit.weights, "balanced": fit.score.balanced}
-        return StageFigures(name, self.accuracy, fit.score.accuracy, kept, note=note, figures=figures)
+    def _contested(self) -> list[Case]:
+        """Uses of words that entities share, kept for the bi-encoder to learn from, too."""
+        until = monotonic() + _FOR_SENSES * self.options.minutes * 60
+        with self._linker(self.state.config) as linker:
+            uses = contested_cases(
+                linker, _READ_FOR_SENSES, self.options.seed, self._progress, lambda: monotonic() > until
+            )
+        write_cases(self.folder.uses, uses)
+        return uses
 
     # Models
 
     def _bi_encoder(self) -> StageFigures:
         config = self.state.config
         stage = {"name": "dense", "encoder": f"./{BI_ENCODER}", "search": "never", "demand": _DEMAND}
-        config = msgspec.structs.replace(config, retriever=[*config.retriever, stage])
-        own = retriever_names(config.retriever)[-1]
-        return self._model(BI_ENCODER, with_weights(config, {own: 0.0} if own != "dense" else {}))
+        hiding = {**stage, "hidden": _TOKENS_AROUND}
+        config = msgspec.structs.replace(config, retriever=[*config.retriever, stage, hiding])
+        own = retriever_names(config.retriever)[-2:]
+        return self._model(BI_ENCODER, with_weights(config, {name: 0.0 for name in own if name != "dense"}))
 
     def _cross_encoder(self) -> StageFigures:
         config = with_weights(self.state.config, {"cross": 1.0})
@@ -331,7 +266,8 @@ class Stages:
         settings = {**SETTINGS, **OWN_SETTINGS[name], **seeded, **self.options.settings}
         config = read_train_config(name, settings)
         weights = self.state.config.ranker.get("weights", {})
-        examples, aside = lesson(name, self._parts, weights, self.options.seed)
+        uses = read_cases(self.folder.uses) if self.folder.uses.exists() else []
+        examples, aside = lesson(name, self._parts, weights, self.options.seed, uses)
 
         def told(stage: str, done: float, total: float) -> None:
             self._progress(f"{name}: {stage}", done, total)

@@ -16,9 +16,9 @@ from entlink.kb.writing import write_whole
 from entlink.learning.adapt_report import StageFigures
 from entlink.saving import read_card
 
-STATE_FILE, CASES_FILE, LINKER_FOLDER = "state.json", "examples.jsonl", "linker"
+STATE_FILE, CASES_FILE, USES_FILE, LINKER_FOLDER = "state.json", "examples.jsonl", "uses.jsonl", "linker"
 ADAPTING = ".adapting"
-FORMAT = 2  # of what is kept of a run under way: one of another format cannot be gone on with
+FORMAT = 3  # of what is kept of a run under way: one of another format cannot be gone on with
 STEP = "adapt"  # in the card of a linker: what made it
 
 
@@ -57,7 +57,7 @@ class AdaptFolder:
         self.output = output
         self.path = output.with_name(output.name + ADAPTING)
         self.linker = self.path / LINKER_FOLDER
-        self.cases = self.path / CASES_FILE
+        self.cases, self.uses = self.path / CASES_FILE, self.path / USES_FILE
 
     def read(self) -> AdaptState | None:
         """What was begun, if anything was."""

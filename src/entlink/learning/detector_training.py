@@ -9,13 +9,14 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from entlink.encoders.loading import load_token_encoder
 from entlink.errors import InputError
 from entlink.kb.checksums import fingerprint
 from entlink.learning.detector_data import GoldText, SeenCounts, gold_texts
 from entlink.learning.span_nets import fit_net
 from entlink.mentions.learned import likeliest
 from entlink.mentions.span_model import CARD, Choice, DetectorCard, Net, SpanModel, write_model
-from entlink.mentions.span_rows import SpanReader, token_encoder
+from entlink.mentions.span_rows import SpanReader
 
 if TYPE_CHECKING:
     import numpy
@@ -95,7 +96,7 @@ def train_detector(
             "learn which spans are mentions. Give more documents with gold, or use the detector dictionary"
         )
     folds = _folds(texts, seed)
-    reads = token_encoder(encoder) if encoder else None
+    reads = load_token_encoder(encoder) if encoder else None
     card = _first_card(kb, texts, folds, encoder, reads)
     card = msgspec.structs.replace(card, mentions=mentions, command=command, data=list(data()))
     folder.parent.mkdir(parents=True, exist_ok=True)

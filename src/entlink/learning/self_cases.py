@@ -21,6 +21,7 @@ SAMPLE = "sample"  # the kind of cases to measure on, where some are drawn for t
 RARE = "rare"  # those that are drawn besides, for what they mean: samples have few of them
 LINK = "link"
 LINKED = (LINK, SAMPLE, RARE)  # the kinds of cases that are hyperlinks
+SENSE = "sense"  # uses of words that entities share, to learn their senses from
 PLAIN = "plain"  # the kind of cases to train on only, without candidates: many, since they cost nothing to find
 _HELD_BACK = 0.1  # of the pages, and as many to tune
 _FIRST_NEGATIVES, _NEGATIVES_AMONG = 2, 10

@@ -63,7 +63,7 @@ class OwnTexts(NamedTuple):
 def read_texts(kb: KnowledgeBase, entities: int, seed: int, progress: Progress) -> OwnTexts:
     """Passages of at most so many entities, drawn by the seed; of fewer where their texts are long."""
     texts = OwnTexts([], defaultdict(list), defaultdict(Counter), Counter())
-    names = _Names(kb)
+    reader = PassageReader(kb)
     random = Random(seed)
     total = min(entities, len(kb))
     read = 0
@@ -71,7 +71,7 @@ def read_texts(kb: KnowledgeBase, entities: int, seed: int, progress: Progress) 
         if done >= total or read >= _MOST:
             break
         progress("reading texts", done, total)
-        for passage in _passages(entity, names, random):
+        for passage in reader.passages(entity, random):
             read += len(passage.text)
             _take_in(texts, passage)
     return texts
@@ -93,14 +93,27 @@ def _take_in(texts: OwnTexts, passage: Passage) -> None:
     texts.frequency.update({passage.text[start:end].lower() for start, end in passage.words()})
 
 
-def _passages(entity: Entity, names: _Names, random: Random) -> Iterator[Passage]:
-    found = [
-        (number, _cut(text))
-        for number, text in enumerate(_PARAGRAPH_END.split(entity.description))
-        if _long_enough(text)
-    ]
-    for number, text in _drawn(found, random):
-        yield Passage(entity.id, number, text, tuple(names.of(text)))
+class PassageReader:
+    """Reads the paragraphs of entities, with the names that stand in them."""
+
+    def __init__(self, kb: KnowledgeBase) -> None:
+        self._names = _Names(kb)
+
+    def passages(self, entity: Entity, random: Random) -> Iterator[Passage]:
+        """Its paragraphs, or of a long text some of them."""
+        return self._read(entity, _drawn(_paragraphs(entity), random))
+
+    def all_passages(self, entity: Entity) -> Iterator[Passage]:
+        return self._read(entity, _paragraphs(entity))
+
+    def _read(self, entity: Entity, paragraphs: Iterable[tuple[int, str]]) -> Iterator[Passage]:
+        for number, text in paragraphs:
+            yield Passage(entity.id, number, text, tuple(self._names.of(text)))
+
+
+def _paragraphs(entity: Entity) -> list[tuple[int, str]]:
+    parts = enumerate(_PARAGRAPH_END.split(entity.description))
+    return [(number, _cut(text)) for number, text in parts if _long_enough(text)]
 
 
 def _long_enough(text: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from entlink.learning.adam import Adam
 from entlink.mentions.span_model import FURTHEST, Net
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ HIDDEN = 64
 _EPOCHS, _BATCH = 15, 256
 _RATE, _DECAY = 1e-3, 0.1
 _DROPPED_INPUT, _DROPPED_HIDDEN = 0.5, 0.5
-_FIRST, _SECOND, _SMALL = 0.9, 0.999, 1e-8
 _COLUMNS_AT_ONCE = 128
 
 
@@ -40,7 +40,7 @@ def fit_net(
         (random.standard_normal(HIDDEN) / numpy.sqrt(HIDDEN)).astype(numpy.float32),
         numpy.full(1, numpy.log((right.sum() + 1) / ((~right).sum() + 1)), numpy.float32),
     ]
-    adam = _Adam(weights)
+    adam = Adam(weights, _DECAY)
     steps = _EPOCHS * -(-len(rows) // _BATCH)
     for epoch in range(_EPOCHS):
         order = random.permutation(len(rows))
@@ -76,26 +76,3 @@ def _kept(shape: tuple[int, ...], dropped: float, random: numpy.random.Generator
 
     found: Floats = (random.random(shape, numpy.float32) >= dropped).astype(numpy.float32) / (1 - dropped)
     return found
-
-
-class _Adam:
-    """AdamW over some arrays, which are changed in place; only matrices decay."""
-
-    def __init__(self, weights: list[Floats]) -> None:
-        import numpy
-
-        self._first = [numpy.zeros_like(one) for one in weights]
-        self._second = [numpy.zeros_like(one) for one in weights]
-        self._steps = 0
-
-    def step(self, weights: list[Floats], gradients: list[Floats], rate: float) -> None:
-        import numpy
-
-        self._steps += 1
-        for weight, gradient, first, second in zip(weights, gradients, self._first, self._second, strict=True):
-            first += (1 - _FIRST) * (gradient - first)
-            second += (1 - _SECOND) * (gradient**2 - second)
-            mean, square = first / (1 - _FIRST**self._steps), second / (1 - _SECOND**self._steps)
-            if weight.ndim > 1:
-                weight *= 1 - rate * _DECAY
-            weight -= rate * mean / (numpy.sqrt(square) + _SMALL)

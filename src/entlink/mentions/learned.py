@@ -49,15 +49,16 @@ class LearnedDetector:
         from entlink.encoders.extras import require_retrieval
 
         require_retrieval("the detector learned")
+        from entlink.encoders.loading import load_token_encoder
         from entlink.mentions.span_model import read_model
-        from entlink.mentions.span_rows import SpanReader, token_encoder
+        from entlink.mentions.span_rows import SpanReader
 
         if sum(one is not None for one in (threshold, precision, recall)) > 1:
             raise ConfigError("the detector learned takes one of threshold, precision and recall, not several")
         self.kb = kb
         self._model = read_model(Path(model))
         card = self._model.card
-        encoder = token_encoder(card.encoder) if card.encoder else None
+        encoder = load_token_encoder(card.encoder) if card.encoder else None
         if encoder is not None and encoder.identity != card.identity:
             raise ConfigError(
                 f"{model}: it was trained with the encoder {card.identity!r}, and {card.encoder!r} is now "

@@ -6,7 +6,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from entlink.errors import ConfigError
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.mentions.proposals import Proposal, proposals, words_of
 from entlink.mentions.span_features import Seen, SpanFeatures, TextFeatures
@@ -104,14 +103,3 @@ def _batches(lengths: Sequence[int]) -> Iterator[slice]:
         total += length
     if lengths:
         yield slice(start, len(lengths))
-
-
-def token_encoder(name: str) -> TransformerEncoder:
-    """The encoder of that name, if it has a vector for each token."""
-    from entlink.encoders.loading import load_encoder
-    from entlink.encoders.transformer import TransformerEncoder
-
-    encoder = load_encoder(name)
-    if not isinstance(encoder, TransformerEncoder):
-        raise ConfigError(f"the encoder {name!r} has no vectors of tokens in their context. Give a transformer")
-    return encoder

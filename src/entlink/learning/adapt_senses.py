@@ -1,0 +1,121 @@
+"""The senses of words that entities share, learnt from cases and written beside the linker."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+from entlink.config import LinkerConfig
+from entlink.errors import InputError
+from entlink.learning.self_cases import LINK, PLAIN, Case, Parts
+from entlink.version import __version__
+
+if TYPE_CHECKING:
+    from entlink.interfaces import Vectors
+    from entlink.kb.knowledge_base import KnowledgeBase
+
+Progress = Callable[[str, float, float], None]
+SENSES = "senses"
+_FEWEST_OF_SENSE, _MOST_OF_SENSE, _MOST_SENSES = 3, 40, 4
+_FEWEST_WORDS = 5
+_SEEN = 30  # characters on each side by which a use is known again
+Senses = Mapping[str, Mapping[str, Sequence[Case]]]  # by word and entity
+
+
+def linked_uses(parts: Parts) -> list[Case]:
+    """The links to train on: each is a use of its name."""
+    return [one for one in parts.train if one.kind in (LINK, PLAIN)]
+
+
+def unmeasured(uses: Sequence[Case], parts: Parts) -> list[Case]:
+    """The uses but for those in passages that are measured on."""
+    measured: dict[str, list[str]] = defaultdict(list)
+    for one in (*parts.tune, *parts.held_back):
+        measured[one.source].append(one.document.text)
+
+    def near(one: Case) -> str:
+        span = one.mention.span
+        return one.document.text[max(0, span.start - _SEEN) : span.end + _SEEN]
+
+    return [one for one in uses if not any(near(one) in text for text in measured.get(one.source, ()))]
+
+
+def shared_words(uses: Iterable[Case], most: int, seed: int) -> Senses:
+    """Words with several meanings, and uses of each, so many at most in all."""
+    found: dict[str, dict[str, list[Case]]] = defaultdict(lambda: defaultdict(list))
+    for one in uses:
+        found[one.mention.text][one.entity].append(one)
+    random = Random(seed)
+    words = [word for word, senses in found.items() if sum(map(_is_enough, senses.values())) > 1]
+    random.shuffle(words)
+    chosen: dict[str, dict[str, list[Case]]] = {}
+    for word in words:
+        often = sorted(found[word].items(), key=lambda one: -len(one[1]))[:_MOST_SENSES]
+        taken = {
+            entity: random.sample(each, min(_MOST_OF_SENSE, len(each))) for entity, each in often if _is_enough(each)
+        }
+        most -= sum(map(len, taken.values()))
+        if most < 0:
+            break
+        chosen[word] = taken
+    return chosen
+
+
+def _is_enough(uses: Sequence[Case]) -> bool:
+    return len(uses) >= _FEWEST_OF_SENSE
+
+
+def learn_senses(
+    kb: KnowledgeBase, config: LinkerConfig, words: Senses, folder: Path, seed: int, progress: Progress
+) -> str:
+    """Learn the senses of the words, write them, and tell in a few words what they are."""
+    encoder = next((one.get("encoder", "minilm") for one in config.retriever if one.get("name") == "dense"), None)
+    if encoder is None:
+        raise InputError("the linker has no encoder to tell senses by")
+    if len(words) < _FEWEST_WORDS:
+        raise InputError(f"{len(words)} words that entities share were found, and {_FEWEST_WORDS} are needed")
+    from entlink.learning.sense_fitting import Uses, fit_senses
+    from entlink.senses.model import SenseCard, sense_model, write_senses
+    from entlink.senses.words import WordVectors
+
+    reader = WordVectors(encoder)
+    uses = [one for senses in words.values() for each in senses.values() for one in each]
+    senses = {word: list(entities) for word, entities in words.items()}
+
+    def told(done: int) -> None:
+        progress("reading shared words", done, len(uses))
+
+    vectors = reader.of([(one.document, one.mention) for one in uses], told)
+    progress("learning the senses of words", 0, 0)
+    fitted = fit_senses(
+        Uses(
+            vectors,
+            [one.mention.text for one in uses],
+            [one.entity for one in uses],
+            senses,
+            _entity_vectors(kb, encoder, sorted({entity for each in senses.values() for entity in each})),
+        ),
+        seed,
+    )
+    card = SenseCard(
+        encoder=encoder,
+        identity=reader.identity,
+        senses=senses,
+        reliability=fitted.reliability,
+        examples=len(uses),
+        entlink=__version__,
+    )
+    write_senses(folder, sense_model(card, fitted.mean, fitted.rows))
+    return f"{len(senses):,} words with {len(fitted.rows):,} senses, from {len(uses):,} uses"
+
+
+def _entity_vectors(kb: KnowledgeBase, encoder: str, ids: Sequence[str]) -> dict[str, Vectors]:
+    from entlink.encoders.dual import load_dual
+    from entlink.kb.vector_store import EntityVectors
+
+    keys = {id: key for id in ids if (key := kb.key(id)) is not None}
+    rows = EntityVectors(kb, load_dual(encoder)).of(list(keys.values()))
+    return dict(zip(keys, rows, strict=True))

@@ -1,0 +1,165 @@
+"""Words of a knowledge base's texts that several entities share, and uses of them whose meaning is known.
+
+A word that stands often in the texts of two entities, and that a linker would link to either, means in the text of
+each mostly that one: "French" is France in the text of France, and the language in that of the French language.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from math import log
+from random import Random
+from typing import TYPE_CHECKING, NamedTuple
+
+from entlink.documents import Candidate, Document, Mention, Span
+from entlink.kb.folding import is_spaceless
+from entlink.learning.self_cases import SENSE, Case
+from entlink.learning.self_texts import PassageReader, read_texts
+from entlink.tuning.self_linking import ranked
+from entlink.tuning.self_mentions import Kind, SelfMention
+
+if TYPE_CHECKING:
+    from entlink.learning.self_texts import OwnTexts
+    from entlink.linker import Linker
+
+Progress = Callable[[str, float, float], None]
+_SALIENT_OF_ENTITY, _MOST_SENSES = 8, 4
+_FEWEST_OWN, _FEWEST = 4, 20  # places of a word in an entity's text, and in all that were read
+_SHORTEST = 3
+_COMMON = 0.15  # a word in a larger share of the passages says nothing
+_ASKED = 4  # places of a word in other texts, that a linker is asked about
+_NEAR = 3.0  # of the ranker's sum: candidates so near the best one share the word
+_NOT_FOUND = 6.0  # how far behind the best one is that was not found
+_OF_A_SENSE = 16
+_AROUND = 300  # characters
+_AT_ONCE = 512
+
+
+class _Place(NamedTuple):
+    """Where a word stands: the number of its passage, and the character in it."""
+
+    passage: int
+    start: int
+
+
+def contested_cases(
+    linker: Linker, entities: int, seed: int, progress: Progress, late: Callable[[], bool]
+) -> list[Case]:
+    """Uses of shared words, each in the text of one of the entities that share it; fewer words when it gets late.
+
+    The texts of so many entities are read. The candidates of a case are the other entities that share its word.
+    """
+    random = Random(seed)
+    texts = read_texts(linker.kb, entities, seed, progress)
+    salient, places = _salient_words(texts)
+    asked = [word for word in salient if len(places[word]) >= _FEWEST and not linker.kb.meaning(word).entries]
+    random.shuffle(asked)
+    shared: dict[str, list[str]] = {}
+    for start in range(0, len(asked), _AT_ONCE):
+        if late():
+            break
+        progress("finding words that entities share", start, len(asked))
+        some = asked[start : start + _AT_ONCE]
+        near = _near(
+            linker, [one for word in some for one in _elsewhere(word, salient[word], places[word], texts, random)]
+        )
+        for word in some:
+            sharing = [one for one in near.get(word, ()) if _stands_in(word, one, places, texts)][:_MOST_SENSES]
+            if len(sharing) > 1:
+                shared[word] = sharing
+    return list(_uses(linker, shared, random, progress))
+
+
+def _salient_words(texts: OwnTexts) -> tuple[dict[str, set[str]], dict[str, list[_Place]]]:
+    """The words with a capital that stand most in an entity's text, with these entities; and all their places."""
+    places: dict[str, list[_Place]] = defaultdict(list)
+    by_source: dict[str, Counter[str]] = defaultdict(Counter)
+    for number, passage in enumerate(texts.passages):
+        if not passage.number:  # an encoder knows the entity by its opening
+            continue
+        for start, end in passage.words():
+            word = passage.text[start:end]
+            if word[0].isupper() and len(word) >= _SHORTEST and not is_spaceless(word[0]):
+                places[word].append(_Place(number, start))
+                by_source[passage.source][word] += 1
+    total = max(1, len(texts.passages))
+    salient: dict[str, set[str]] = defaultdict(set)
+    for source, counts in by_source.items():
+        weights = {
+            word: count * log(total / max(1, texts.frequency[word.lower()]))
+            for word, count in counts.items()
+            if count >= _FEWEST_OWN and texts.share(word) <= _COMMON
+        }
+        for word in sorted(weights, key=lambda one: (-weights[one], one))[:_SALIENT_OF_ENTITY]:
+            salient[word].add(source)
+    return salient, places
+
+
+def _elsewhere(
+    word: str, own: Set[str], places: Sequence[_Place], texts: OwnTexts, random: Random
+) -> list[SelfMention]:
+    """Some uses of a word in the texts of entities that it says nothing of."""
+    others = [one for one in places if texts.passages[one.passage].source not in own]
+    chosen = others or list(places)
+    found = []
+    for one in random.sample(chosen, min(_ASKED, len(chosen))):
+        passage = texts.passages[one.passage]
+        document, mention = _use(passage.text, one.start, word, f"{passage.source}#{one.passage}.{one.start}")
+        found.append(SelfMention(document, mention, None, Kind.KNOWN, passage.source))
+    return found
+
+
+def _near(linker: Linker, mentions: Sequence[SelfMention]) -> dict[str, list[str]]:
+    """By word, the candidates that are near the best one, taking all its mentions together."""
+    behind: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    asked: Counter[str] = Counter()
+    for shortlist in ranked(linker, mentions, lambda *_: None):
+        word, found = shortlist.mention.text, shortlist.candidates
+        asked[word] += 1
+        best = max((one.evidence["sum"] for one in found), default=0.0)
+        for one in found:
+            behind[word][one.entity] += _NOT_FOUND - min(_NOT_FOUND, best - one.evidence["sum"])
+    told = {}
+    for word, sums in behind.items():
+        means = {entity: total / asked[word] for entity, total in sums.items()}
+        best = max(means.values())
+        near = [entity for entity, mean in means.items() if mean > best - _NEAR]
+        told[word] = sorted(near, key=lambda entity: (-means[entity], entity))
+    return told
+
+
+def _stands_in(word: str, entity: str, places: Mapping[str, Sequence[_Place]], texts: OwnTexts) -> bool:
+    numbers = set(texts.by_source.get(entity, ()))
+    return sum(one.passage in numbers for one in places[word]) >= _FEWEST_OWN
+
+
+def _uses(linker: Linker, shared: Mapping[str, Sequence[str]], random: Random, progress: Progress) -> Iterator[Case]:
+    """Uses of the shared words in the whole texts of the entities that share them."""
+    words_of: dict[str, list[str]] = defaultdict(list)
+    for word, entities in shared.items():
+        for sharing in entities:
+            words_of[sharing].append(word)
+    reader = PassageReader(linker.kb)
+    for done, (id, words) in enumerate(sorted(words_of.items())):
+        progress("reading uses of shared words", done, len(words_of))
+        entity = linker.kb.get(id)
+        if entity is None:
+            continue
+        found: dict[str, list[tuple[str, int, str]]] = defaultdict(list)
+        for passage in reader.all_passages(entity):
+            for start, end in passage.words() if passage.number else ():
+                word = passage.text[start:end]
+                if word in words:
+                    found[word].append((passage.text, start, f"{id}#sense{passage.number}.{start}"))
+        for word in words:
+            for text, start, name in random.sample(found[word], min(_OF_A_SENSE, len(found[word]))):
+                document, mention = _use(text, start, word, name)
+                others = [Candidate(one, 0.0) for one in shared[word] if one != id]
+                yield Case(SENSE, id, document, mention, id, others)
+
+
+def _use(text: str, start: int, word: str, id: str) -> tuple[Document, Mention]:
+    begin = max(0, start - _AROUND)
+    span = Span(start - begin, start - begin + len(word))
+    return Document(id, text[begin : start + len(word) + _AROUND]), Mention(span, word)

@@ -1,0 +1,1 @@
+"""Words that several entities share, and what the text around them says of which is meant."""

@@ -1,0 +1,26 @@
+"""A world of lands and tongues that share their adjectives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from knowledge_bases import article
+
+LANDS = ("Corv", "Delv", "Fenn", "Garr", "Hisp")
+FILLER = "and so it was told for many years by all who lived there"
+
+
+def world() -> list[dict[str, Any]]:
+    """Lands and tongues that share an adjective, and towns whose texts use it."""
+    rows = []
+    for land in LANDS:
+        word = f"{land}ish"
+        fields = [f"The {word} fields of summer number {number} are wide {FILLER}." for number in range(8)]
+        verbs = [f"A verb in {word} of class {number} has many endings {FILLER}." for number in range(8)]
+        rows.append(article(f"{land}ia", f"{land}ia", f"{land}ia is a land of the {word} people.", *fields))
+        rows.append(article(f"{word}-tongue", f"{word} tongue", f"The {word} tongue is spoken in {land}ia.", *verbs))
+    for number in range(30):
+        texts = [f"Near the hall a {land}ish guest number {number} was seen {FILLER}." for land in LANDS]
+        texts += [f"The door number {door} of this hall is made of old wood {FILLER}." for door in range(4)]
+        rows.append(article(f"hall-{number}", f"Hall {number}", f"Hall {number} is one of many.", *texts))
+    return rows

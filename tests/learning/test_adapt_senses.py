@@ -1,0 +1,123 @@
+"""The senses of shared words, as a stage of adapting."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+import tiny_world
+from shared_world import LANDS, world
+
+import entlink
+from entlink.config import linker_beside, read_config
+from entlink.learning.adapt import AdaptOptions, adapt
+from entlink.senses.model import read_senses
+from knowledge_bases import make_kb
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "encoders"))
+CONFIG = """
+[[retriever]]
+name = "alias"
+[[retriever]]
+name = "bm25"
+[[retriever]]
+name = "dense"
+encoder = "{encoder}"
+[fusion]
+name = "weights"
+keep = 20
+weights = {{ alias = 0.5, bm25 = 0.25, dense = 0.1 }}
+[ranker]
+name = "combination"
+encoder = "{encoder}"
+weights = {{ coherence = 0.0, dense = 0.1 }}
+"""
+
+
+class Killed(Exception):  # noqa: N818 - it is no error
+    pass
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The folder of a knowledge base, and options with a tiny encoder."""
+    from tiny_bert import make_folder
+
+    folder = tmp_path_factory.mktemp("lands")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ENTLINK_MODELS", str(folder / "models"))
+        (folder / "start.toml").write_text(CONFIG.format(encoder=make_folder(folder / "tiny")), encoding="utf8")
+        kb = make_kb(folder, [*tiny_world.rows(), *world()], "lands", descriptions="full")
+        yield kb, AdaptOptions(minutes=10, config=str(folder / "start.toml"), train=False)
+
+
+def quiet(stage, done, total):
+    pass
+
+
+def stage_of(report):
+    return next(one for one in report.stages if one.name == "senses")
+
+
+def test_shared_words_are_learnt_and_linked_by(made, tmp_path):
+    kb, options = made
+    kb = shutil.copytree(kb, tmp_path / "lands.kb")
+    found = stage_of(adapt(kb, options, quiet))
+    assert found.note.startswith(f"{len(LANDS)} words with {2 * len(LANDS)} senses")
+    folder = linker_beside(kb)
+    assert found.kept
+    senses = read_senses(folder / "senses").card.senses
+    assert {word: set(entities) for word, entities in senses.items()} == {
+        f"{land}ish": {f"{land}ia", f"{land}ish-tongue"} for land in LANDS
+    }
+    config = read_config(folder)
+    [stage] = [one for one in config.retriever if one["name"] == "senses"]
+    assert Path(stage["model"]) == folder.resolve() / "senses"
+    assert 'model = "./senses"' in (folder / "linker.toml").read_text(encoding="utf8")
+    text = "A Corvish guest was seen."
+    linked = entlink.load(kb, mentions="given").link(
+        entlink.Document("d", text, mentions=(entlink.Mention(entlink.Span(2, 9), "Corvish"),))
+    )
+    assert linked.links[0].entity in ("Corvia", "Corvish-tongue", None)
+
+
+def test_a_killed_stage_is_done_anew(made, tmp_path):
+    kb, options = made
+    kb = shutil.copytree(kb, tmp_path / "lands.kb")
+    whole = stage_of(adapt(kb, options, quiet))
+    shutil.rmtree(linker_beside(kb))
+
+    def progress(stage, done, total):
+        if stage == "reading shared words":
+            raise Killed
+
+    with pytest.raises(Killed):
+        adapt(kb, options, progress)
+    again = stage_of(adapt(kb, options, quiet))
+    assert (again.note, again.before, again.after) == (whole.note, whole.before, whole.after)
+
+
+def test_without_an_encoder_it_is_left_out(made, tmp_path):
+    kb = shutil.copytree(made[0], tmp_path / "lands.kb")
+    lexical = tmp_path / "lexical.toml"
+    lexical.write_text(
+        """
+[[retriever]]
+name = "alias"
+[[retriever]]
+name = "bm25"
+[fusion]
+name = "weights"
+keep = 20
+weights = { alias = 0.5, bm25 = 0.25 }
+[ranker]
+name = "combination"
+weights = { coherence = 0.0 }
+""",
+        encoding="utf8",
+    )
+    found = stage_of(adapt(kb, AdaptOptions(minutes=10, config=str(lexical), train=False), quiet))
+    assert not found.kept
+    assert found.note == "left out: the linker has no encoder to tell senses by"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _EPOCHS, _BATCH = 12, 256
 _RATE, _DECAY = 5e-4, 1.0
-_PARTS = 2
+_PARTS = 4
 _EVEN = 8.0  # examples of a meaning that weigh as much as one of them each; those of a rarer meaning weigh more
 _HEAVIEST = 2.0
 _TRUST = 2.0  # the power of a word's reliability that its scores are multiplied with
@@ -46,7 +46,7 @@ class Fitted(NamedTuple):
 
 
 def fit_senses(uses: Uses, seed: int) -> Fitted:
-    """Learn from all uses; what a word is worth is told by halves of them that were not learnt from."""
+    """Learn from all uses; what a word is worth is told by quarters of them that were not learnt from."""
     table = _Table(uses)
     random = numpy.random.default_rng(seed)
     part = random.integers(0, _PARTS, len(uses.words))

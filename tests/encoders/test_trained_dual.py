@@ -253,7 +253,7 @@ def test_a_hidden_name_says_nothing(tmp_path):
     assert not numpy.allclose(hiding.encode_mentions([(other, mention_of(other, "cat"))])[0], rows[0], atol=1e-3)
     contents = [hiding.mention_content(*pair) for pair in mentions]
     assert contents[0] == contents[1] != dual.mention_content(*mentions[0])
-    reader = PairReader(make_tokenizer(), PairSettings(12, 20))
+    reader = PairReader(make_tokenizer(), PairSettings(12, 20))  # of a text that is cut nowhere
     expected = by_hand(
         reader.hidden(reader.mention(*mentions[0])), PairSettings(12, 20), weights_of(1), "mention", None
     )
@@ -275,3 +275,17 @@ def test_as_many_tokens_as_it_reads_can_be_around_a_hidden_name(tmp_path, tokens
     dual = load_trained_dual(make_model(tmp_path / "m", "dual", PairSettings(24, 20)))
     with pytest.raises(ConfigError, match=f"hidden = {tokens} does not fit: .* reads 8 to 24 tokens"):
         dual.with_names_hidden(tokens)
+
+
+def test_a_long_name_leaves_as_much_around_it_as_a_short_one(tmp_path):
+    hiding = load_trained_dual(make_model(tmp_path / "m", "dual", PairSettings(24, 20))).with_names_hidden(12)
+    texts = [
+        Document("d", f"the red cat sat on the {name} of one blue dog in two") for name in ("mat", "needle " * 9)
+    ]
+    short, long = (
+        hiding.mention_content(one, mention_of(one, name))
+        for one, name in zip(texts, ("mat", ("needle " * 9).strip()), strict=True)
+    )
+    assert short == long
+    alone = Document("d", "needle")
+    assert not hiding.encode_mentions([(alone, mention_of(alone, "needle"))]).any()

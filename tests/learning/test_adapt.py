@@ -238,10 +238,10 @@ def test_links_are_examples_where_they_are_kept(tmp_path, options):
 
 
 def test_without_short_names_examples_are_found_again(world, options, monkeypatch):
-    from entlink.learning import adapt_stages
+    from entlink.learning import adapt_tools
     from entlink.learning.self_cases import read_cases
 
-    monkeypatch.setattr(adapt_stages, "_CHANCE", -1e6)  # nothing is good enough
+    monkeypatch.setattr(adapt_tools, "_CHANCE", -1e6)  # nothing is good enough
     seen = []
 
     def look(stage, done, total):
@@ -263,5 +263,5 @@ def test_what_another_release_began_is_not_gone_on_with(world, options, monkeypa
     with pytest.raises(Killed):
         adapt(world, options, killing("finding examples", 40))
     monkeypatch.setattr(adapt_state, "FORMAT", 99)
-    with pytest.raises(InputError, match=r"adapting was begun otherwise: format was 2 and is 99"):
+    with pytest.raises(InputError, match=r"adapting was begun otherwise: format was 3 and is 99"):
         adapt(world, options, quiet)

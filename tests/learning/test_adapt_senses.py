@@ -11,9 +11,9 @@ import tiny_world
 from shared_world import LANDS, world
 
 import entlink
+from entlink.candidates.sense_model import read_senses
 from entlink.config import linker_beside, read_config
 from entlink.learning.adapt import AdaptOptions, adapt
-from entlink.senses.model import read_senses
 from knowledge_bases import make_kb
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "encoders"))
@@ -77,10 +77,12 @@ def test_shared_words_are_learnt_and_linked_by(made, tmp_path):
     assert Path(stage["model"]) == folder.resolve() / "senses"
     assert 'model = "./senses"' in (folder / "linker.toml").read_text(encoding="utf8")
     text = "A Corvish guest was seen."
-    linked = entlink.load(kb, mentions="given").link(
-        entlink.Document("d", text, mentions=(entlink.Mention(entlink.Span(2, 9), "Corvish"),))
-    )
-    assert linked.links[0].entity in ("Corvia", "Corvish-tongue", None)
+    linker = entlink.load(kb, mentions="given")
+    told = linker.explain(entlink.Document("d", text), entlink.Span(2, 9))
+    mention = told.at(entlink.Span(2, 9))
+    scores = {one.entity: one.evidence["senses"] for one in mention.candidates}
+    assert scores["Corvia"] == pytest.approx(-scores["Corvish-tongue"])
+    assert scores["Corvia"] != 0.0
 
 
 def test_a_killed_stage_is_done_anew(made, tmp_path):

@@ -32,8 +32,8 @@ def quiet(stage, done, total):
     pass
 
 
-def found(linker, *, late=lambda: False):
-    return contested_cases(linker, 1_000, 0, quiet, late)
+def found(linker, *, seconds=60.0):
+    return contested_cases(linker, 1_000, 0, quiet, seconds)
 
 
 def test_a_shared_word_means_its_own_texts_entity(linker):
@@ -51,7 +51,7 @@ def test_a_shared_word_means_its_own_texts_entity(linker):
         assert " is a land of " not in one.document.text  # an encoder knows the entity by its opening
     assert len({one.document.id for one in cases}) == len(cases)
     assert found(linker) == cases
-    assert found(linker, late=lambda: True) == []
+    assert found(linker, seconds=-1.0) == []
 
 
 def use(kind, word, entity, number, source=None, text=None):
@@ -86,8 +86,10 @@ def test_what_is_measured_on_is_not_learnt_from():
 
 
 def test_links_to_train_on_are_uses():
-    cases = [use(kind, "ash", "tree", 0) for kind in (LINK, PLAIN, "sample", "rare")]
+    cases = [use(kind, "ash", "tree", number) for number, kind in enumerate((LINK, PLAIN, "sample", "rare"))]
     assert linked_uses(Parts(cases, [use(LINK, "ash", "dust", 1)], [])) == cases[:2]
+    twice = [use(LINK, "ash", "tree", 0), use(PLAIN, "ash", "tree", 0)]
+    assert len(linked_uses(Parts(twice, [], []))) == 1
 
 
 def test_a_bi_encoder_learns_from_uses_on_pages_that_are_not_measured():

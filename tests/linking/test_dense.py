@@ -244,3 +244,8 @@ def test_an_index_of_other_settings_is_told(own_world, opened, caplog):
     assert not caplog.text
     assert not DenseRetriever(kb, encoder=LetterEncoder(), description=0.9).searches
     assert "its index over vectors is of 'letters' (64 numbers" in caplog.text
+
+
+def test_names_are_hidden_from_trained_encoders_only(kb):
+    with pytest.raises(ConfigError, match=r"hidden = 20 does not fit: .* was not trained on mentions. Give a bi-enc"):
+        DenseRetriever(kb, encoder=LetterEncoder(), hidden=20)

@@ -6,6 +6,7 @@ import numpy
 import pytest
 
 from entlink.learning import span_nets
+from entlink.learning.adam import Adam
 from entlink.learning.span_nets import fit_net
 from entlink.mentions.span_model import Net
 
@@ -67,7 +68,7 @@ def test_what_is_left_out_by_chance_keeps_the_mean():
 
 def test_a_step_of_adam_worked_out_by_hand():
     weights = [numpy.array([[1.0]]), numpy.array([1.0])]
-    adam = span_nets._Adam(weights)
+    adam = Adam(weights, 0.1)
     adam.step(weights, [numpy.array([[0.5]]), numpy.array([-0.5])], 0.1)
     # The first step is as long as the rate, whatever the gradient; a matrix decays by rate times 0.1 before.
     assert weights[0] == pytest.approx(numpy.array([[1.0 * (1 - 0.01) - 0.1]]))

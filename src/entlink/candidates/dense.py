@@ -44,8 +44,8 @@ class DenseRetriever:
     Of more than 50,000 entities, a search looks through those in the `probed` nearest of 1,024 lists (4,096 from a
     million on): more lists miss less and take longer.
 
-    With `hidden`, a mention's name is hidden, and so many tokens around it are read: what it means is told by what
-    stands there alone. This is for an encoder that was trained on mentions with hidden names, as `adapt` does.
+    With `hidden`, a mention's name is hidden, and so many tokens are read, signs among them: what it means is told
+    by what stands around it alone. This is for an encoder that was trained with hidden names, as `adapt` does.
     """
 
     def __init__(
@@ -173,5 +173,7 @@ class DenseRetriever:
 
 def _with_names_hidden(dual: DualEncoder, tokens: int) -> DualEncoder:
     if not isinstance(dual, TrainedDual):
-        raise ConfigError(f"hidden = {tokens} does not fit: {dual.name!r} was not trained on mentions")
+        raise ConfigError(
+            f"hidden = {tokens} does not fit: {dual.name!r} was not trained on mentions. Give a bi-encoder, or 0"
+        )
     return dual.with_names_hidden(tokens)

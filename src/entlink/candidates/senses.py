@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from entlink.documents import Candidate
-from entlink.errors import DamagedError, MissingExtraError
+from entlink.errors import ConfigError, MissingExtraError
 from entlink.interfaces import Question, Shortlist
 from entlink.kb.knowledge_base import KnowledgeBase
 
@@ -15,8 +15,8 @@ try:
 except ImportError as problem:
     raise MissingExtraError("telling the senses of words", "retrieval") from problem
 
-from entlink.senses.model import read_senses
-from entlink.senses.words import WordVectors
+from entlink.candidates.sense_model import read_senses
+from entlink.encoders.word_vectors import WordVectors
 
 
 class SensesRetriever:
@@ -31,7 +31,7 @@ class SensesRetriever:
         self._model = read_senses(Path(model))
         self._words = WordVectors(self._model.card.encoder)
         if self._words.identity != self._model.card.identity:
-            raise DamagedError(
+            raise ConfigError(
                 f"{model}: these senses were learnt with the encoder {self._model.card.identity}, and "
                 f"{self._model.card.encoder!r} is now {self._words.identity}. Adapt the linker anew"
             )

@@ -264,9 +264,9 @@ def _as_it_is(
 
 def load_token_encoder(name: str) -> TransformerEncoder:
     """The encoder of that name, if it has a vector for each token."""
+    encoder = load_encoder(name)
     from entlink.encoders.transformer import TransformerEncoder
 
-    encoder = load_encoder(name)
     if not isinstance(encoder, TransformerEncoder):
         raise ConfigError(f"the encoder {name!r} has no vectors of tokens in their context. Give a transformer")
     return encoder

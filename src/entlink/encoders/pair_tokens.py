@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from entlink.documents import Document, Entity, Mention
     from entlink.encoders.pair_settings import PairSettings
 
+_OF_A_HIDDEN_NAME = 3  # tokens: the mask and its markers
 _CHARACTERS_A_TOKEN = 6  # some more than words have; what turns out to be too little is read again, further
 _FURTHER = 4  # times as far
 _LONGEST_WORD = 100  # a cut is moved to the end of a word if that is no further
@@ -27,11 +28,12 @@ class PairReader:
     """A tokenizer with the settings of a model.
 
     A mention reads `[CLS] left [m] surface [/m] right [SEP]`, an entity `[CLS] title [t] description [SEP]`. The
-    place `first` to `last` is that of the surface or title; where it has no tokens, that of its markers.
+    place `first` to `last` is that of the surface or title; where it has no tokens, that of its markers. One that
+    `hides` reads a mask in the place of every surface that has words.
     """
 
-    def __init__(self, tokenizer: Any, settings: PairSettings) -> None:
-        self.settings, self._tokenizer = settings, tokenizer
+    def __init__(self, tokenizer: Any, settings: PairSettings, *, hides: bool = False) -> None:
+        self.settings, self._tokenizer, self._hides = settings, tokenizer, hides
         self._before, self._after = signs_of(tokenizer)
         self._open, self._close, self._title = (
             _marker_id(tokenizer, marker, where) for marker, where in zip(settings.markers, _MARKERS, strict=True)
@@ -48,9 +50,10 @@ class PairReader:
                 f"room for a word beside {signs} signs and the markers. Set both to 8 or more"
             )
 
-    def of_other_length(self, mention_tokens: int) -> PairReader:
-        """The same, reading so many tokens of a mention and what is around it."""
-        return PairReader(self._tokenizer, msgspec.structs.replace(self.settings, mention_tokens=mention_tokens))
+    def hiding(self, mention_tokens: int) -> PairReader:
+        """One that reads so many tokens of what is around a mention, and a mask in its place."""
+        settings = msgspec.structs.replace(self.settings, mention_tokens=mention_tokens)
+        return PairReader(self._tokenizer, settings, hides=True)
 
     @property
     def knows_a_mask(self) -> bool:
@@ -81,6 +84,8 @@ class PairReader:
             _check_span(document, mention)
         room = self._mention_room
         surfaces = self._read([_whole(mention.text) for _, mention in pairs], room)
+        if self._hides and self._mask is not None:
+            surfaces = [[self._mask] if surface else [] for surface in surfaces]
         lefts = self._read([_Part(one.text, 0, mention.span.start) for one, mention in pairs], room, last=True)
         ends = ((one.text, mention.span.end, readable_end(one, mention.span.end)) for one, mention in pairs)
         rights = self._read([_Part(*end) for end in ends], room)
@@ -104,7 +109,9 @@ class PairReader:
         return Tokens([*mention.ids[:first], self._mask, *mention.ids[last:]], first, first + 1)
 
     def has_words(self, tokens: Tokens) -> bool:
-        """Whether the surface or the title has tokens of its own."""
+        """Whether the surface or the title has tokens of its own; of a hidden surface, whether any are around."""
+        if self._hides and len(tokens.ids) == len(self._before) + len(self._after) + _OF_A_HIDDEN_NAME:
+            return False
         return tokens.ids[tokens.first] not in (self._open, self._title)
 
     def _marked(self, surface: list[int], left: list[int], right: list[int]) -> Tokens:

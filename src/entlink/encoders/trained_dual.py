@@ -59,23 +59,34 @@ class TrainedDual:
         self.entity_identity = trained_identity(card.name, files, settings_of(self._reader, "mention_tokens"))
         self._files = trained.checksums(*graphs, TOKENIZER, HEAD)
         self.identity = trained_identity(card.name, self._files, settings_of(self._reader))
-        self._hides = False
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.identity}>"
 
+    @property
+    def knows_a_mask(self) -> bool:
+        """Whether names can be hidden from it."""
+        return self._reader.knows_a_mask
+
+    @property
+    def mention_tokens(self) -> int:
+        """How many tokens it reads of a mention and what is around it, signs and markers among them."""
+        return self._reader.settings.mention_tokens
+
     def with_names_hidden(self, tokens: int) -> TrainedDual:
-        """The same model reading mentions without their names, and so many tokens around them."""
-        if not self._reader.knows_a_mask:
+        """The same model reading mentions without their names: so many tokens, signs and markers among them."""
+        if not self.knows_a_mask:
             raise ConfigError(
-                f"hidden = {tokens} does not fit: the tokenizer of {self.name!r} has no mask to hide by"
+                f"hidden = {tokens} does not fit: the tokenizer of {self.name!r} has no mask to hide by. Set it to 0"
             )
-        least, most = _FEWEST_AROUND, self._reader.settings.mention_tokens
+        least, most = _FEWEST_AROUND, self.mention_tokens
         if not least <= tokens <= most:
-            raise ConfigError(f"hidden = {tokens} does not fit: {self.name!r} reads {least} to {most} tokens")
+            raise ConfigError(
+                f"hidden = {tokens} does not fit: {self.name!r} reads {least} to {most} tokens of a mention. Give as "
+                "many, or 0 to let names be seen"
+            )
         other = copy(self)
-        other._reader = self._reader.of_other_length(tokens)
-        other._hides = True
+        other._reader = self._reader.hiding(tokens)
         other.identity = trained_identity(self.name, self._files, settings_of(other._reader), "hidden")
         return other
 
@@ -85,7 +96,7 @@ class TrainedDual:
         for start, part in _chunks(mentions):
             read = self._reader.mentions(part)
             places = [at for at, tokens in enumerate(read) if self._reader.has_words(tokens)]
-            found = self._encoded([self._seen(read[at]) for at in places], self._mention_tower, self._mention_layer)
+            found = self._encoded([read[at] for at in places], self._mention_tower, self._mention_layer)
             rows[[start + at for at in places]] = found
         return rows
 
@@ -98,10 +109,7 @@ class TrainedDual:
 
     def mention_content(self, document: Document, mention: Mention) -> object:
         """The tokens that are read."""
-        return _key(self._seen(self._reader.mention(document, mention)))
-
-    def _seen(self, mention: Tokens) -> Tokens:
-        return self._reader.hidden(mention) if self._hides else mention
+        return _key(self._reader.mention(document, mention))
 
     def entity_content(self, entity: Entity) -> str:
         """The numbers of the tokens that are read."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from entlink.config import LinkerConfig
 from entlink.errors import InputError
-from entlink.learning.self_cases import LINK, PLAIN, Case, Parts
+from entlink.learning.self_cases import LINK, PLAIN, SENSE, Case, Parts
 from entlink.version import __version__
 
 if TYPE_CHECKING:
@@ -26,8 +26,9 @@ Senses = Mapping[str, Mapping[str, Sequence[Case]]]  # by word and entity
 
 
 def linked_uses(parts: Parts) -> list[Case]:
-    """The links to train on: each is a use of its name."""
-    return [one for one in parts.train if one.kind in (LINK, PLAIN)]
+    """The links to train on, each once: a use of its name."""
+    uses = {one.document.id: one for one in parts.train if one.kind in (LINK, PLAIN)}
+    return list(uses.values())
 
 
 def unmeasured(uses: Sequence[Case], parts: Parts) -> list[Case]:
@@ -68,54 +69,70 @@ def _is_enough(uses: Sequence[Case]) -> bool:
     return len(uses) >= _FEWEST_OF_SENSE
 
 
-def learn_senses(
-    kb: KnowledgeBase, config: LinkerConfig, words: Senses, folder: Path, seed: int, progress: Progress
-) -> str:
-    """Learn the senses of the words, write them, and tell in a few words what they are."""
+def sense_encoder(config: LinkerConfig) -> str:
+    """The encoder that words are read with: that of the linker."""
     encoder = next((one.get("encoder", "minilm") for one in config.retriever if one.get("name") == "dense"), None)
     if encoder is None:
         raise InputError("the linker has no encoder to tell senses by")
-    if len(words) < _FEWEST_WORDS:
-        raise InputError(f"{len(words)} words that entities share were found, and {_FEWEST_WORDS} are needed")
+    return str(encoder)
+
+
+def learn_senses(kb: KnowledgeBase, encoder: str, words: Senses, folder: Path, seed: int, progress: Progress) -> str:
+    """Learn the senses of the words, write those that can be told apart, and say in a few words what they are."""
+    from entlink.candidates.sense_model import SenseCard, sense_model, write_senses
+    from entlink.encoders.word_vectors import WordVectors
     from entlink.learning.sense_fitting import Uses, fit_senses
-    from entlink.senses.model import SenseCard, sense_model, write_senses
-    from entlink.senses.words import WordVectors
 
     reader = WordVectors(encoder)
+    entities = _entity_vectors(kb, encoder, {entity for senses in words.values() for entity in senses})
+    words = _with_entities(words, entities)
+    _check_enough(len(words), "were found")
     uses = [one for senses in words.values() for each in senses.values() for one in each]
-    senses = {word: list(entities) for word, entities in words.items()}
 
     def told(done: int) -> None:
         progress("reading shared words", done, len(uses))
 
-    vectors = reader.of([(one.document, one.mention) for one in uses], told)
-    progress("learning the senses of words", 0, 0)
-    fitted = fit_senses(
-        Uses(
-            vectors,
-            [one.mention.text for one in uses],
-            [one.entity for one in uses],
-            senses,
-            _entity_vectors(kb, encoder, sorted({entity for each in senses.values() for entity in each})),
-        ),
-        seed,
+    read = Uses(
+        reader.of([(one.document, one.mention) for one in uses], told),
+        [one.mention.text for one in uses],
+        [one.entity for one in uses],
+        [one.document.id.rpartition(".")[0] if one.kind == SENSE else one.source for one in uses],
+        {word: list(senses) for word, senses in words.items()},
+        entities,
     )
+    progress("learning the senses of words", 0, 0)
+    fitted = fit_senses(read, seed)
+    _check_enough(len(fitted.senses), "can be told apart")
     card = SenseCard(
         encoder=encoder,
         identity=reader.identity,
-        senses=senses,
+        senses=fitted.senses,
         reliability=fitted.reliability,
         examples=len(uses),
         entlink=__version__,
     )
     write_senses(folder, sense_model(card, fitted.mean, fitted.rows))
-    return f"{len(senses):,} words with {len(fitted.rows):,} senses, from {len(uses):,} uses"
+    return f"{len(fitted.senses):,} words with {len(fitted.rows):,} senses, from {len(uses):,} uses"
 
 
-def _entity_vectors(kb: KnowledgeBase, encoder: str, ids: Sequence[str]) -> dict[str, Vectors]:
+def _check_enough(words: int, what: str) -> None:
+    if words < _FEWEST_WORDS:
+        raise InputError(f"{words} words that entities share {what}, and {_FEWEST_WORDS} are needed")
+
+
+def _entity_vectors(kb: KnowledgeBase, encoder: str, ids: Iterable[str]) -> dict[str, Vectors]:
     from entlink.encoders.dual import load_dual
     from entlink.kb.vector_store import EntityVectors
 
-    keys = {id: key for id in ids if (key := kb.key(id)) is not None}
+    keys = {id: key for id in sorted(ids) if (key := kb.key(id)) is not None}
     rows = EntityVectors(kb, load_dual(encoder)).of(list(keys.values()))
     return dict(zip(keys, rows, strict=True))
+
+
+def _with_entities(words: Senses, entities: Mapping[str, Vectors]) -> Senses:
+    """Words that still mean several, if some entities were removed meanwhile."""
+    there = {
+        word: {entity: uses for entity, uses in senses.items() if entity in entities}
+        for word, senses in words.items()
+    }
+    return {word: senses for word, senses in there.items() if len(senses) > 1}

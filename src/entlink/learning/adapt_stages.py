@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -17,7 +18,7 @@ from entlink.interfaces import Question
 from entlink.learning.adapt_lessons import BI_ENCODER, CROSS_ENCODER, lesson
 from entlink.learning.adapt_names import SHORTENED, found_again, with_short_names
 from entlink.learning.adapt_report import StageFigures
-from entlink.learning.adapt_senses import SENSES, learn_senses, linked_uses, shared_words, unmeasured
+from entlink.learning.adapt_senses import SENSES, learn_senses, linked_uses, sense_encoder, shared_words, unmeasured
 from entlink.learning.adapt_settings import (
     OWN_SETTINGS,
     SETTINGS,
@@ -38,6 +39,9 @@ from entlink.learning.self_cases import PLAIN, Case, Parts, read_cases, write_ca
 from entlink.learning.self_links import link_pairs
 from entlink.learning.self_pairs import Wanted, self_pairs
 from entlink.ranking.combination import DEFAULT_WEIGHTS
+
+if TYPE_CHECKING:
+    from entlink.learning.train_config import TrainConfig
 
 Progress = Callable[[str, float, float], None]
 FEWEST_EXAMPLES = 100
@@ -190,52 +194,62 @@ class Stages(StageTools):
 
     def _senses(self) -> StageFigures:
         """Which of the entities that share a word is meant, from the words around it."""
-        folder, seed = self.folder.linker / SENSES, self.options.seed
-        stage = {"name": SENSES, "model": f"./{SENSES}"}
-        config = msgspec.structs.replace(self.state.config, retriever=[*self.state.config.retriever, stage])
-        config = with_weights(config, WEIGHTS_WITHOUT_LINKS[SENSES])
-        try:
-            uses = linked_uses(self._parts) if self._has_links else unmeasured(self._contested(), self._parts)
-            words = shared_words(uses, round(_USES_A_MINUTE * self.options.minutes), seed)
-            with self._linker(self.state.config) as linker:
-                told = learn_senses(linker.kb, self.state.config, words, folder, seed, self._progress)
-            judge = self._fitted if self._has_links else self._weighed
-            found = judge(SENSES, config, note=told)
-        except (InputError, MissingExtraError, MissingModelError) as problem:
-            found = StageFigures(SENSES, kept=False, note=f"left out: {problem}")
-        if not found.kept:
-            shutil.rmtree(folder, ignore_errors=True)
-        return found
+        return self._learnt(SENSES, self._with_senses)
+
+    def _with_senses(self) -> tuple[LinkerConfig, str]:
+        from entlink.kb.knowledge_base import KnowledgeBase
+
+        others = [one for one in self.state.config.retriever if one.get("name") != SENSES]
+        config = msgspec.structs.replace(
+            self.state.config, retriever=[*others, {"name": SENSES, "model": f"./{SENSES}"}]
+        )
+        encoder, seed = sense_encoder(config), self.options.seed
+        uses = linked_uses(self._parts) if self._has_links else unmeasured(self._contested(), self._parts)
+        words = shared_words(uses, round(_USES_A_MINUTE * self.options.minutes), seed)
+        with KnowledgeBase.open(self.kb) as kb:
+            told = learn_senses(kb, encoder, words, self.folder.linker / SENSES, seed, self._progress)
+        return with_weights(config, WEIGHTS_WITHOUT_LINKS[SENSES]), told
 
     def _contested(self) -> list[Case]:
         """Uses of words that entities share, kept for the bi-encoder to learn from, too."""
-        until = monotonic() + _FOR_SENSES * self.options.minutes * 60
+        seconds = _FOR_SENSES * self.options.minutes * 60
         with self._linker(self.state.config) as linker:
-            uses = contested_cases(
-                linker, _READ_FOR_SENSES, self.options.seed, self._progress, lambda: monotonic() > until
-            )
+            uses = contested_cases(linker, _READ_FOR_SENSES, self.options.seed, self._progress, seconds)
         write_cases(self.folder.uses, uses)
         return uses
 
     # Models
 
     def _bi_encoder(self) -> StageFigures:
+        return self._learnt(BI_ENCODER, self._with_bi_encoder)
+
+    def _with_bi_encoder(self) -> tuple[LinkerConfig, str]:
+        """Its similarity as evidence, and, if it was trained with hidden names, that without the name."""
+        from entlink.encoders.trained_dual import load_trained_dual
+
+        folder = self.folder.linker / BI_ENCODER
+        told = self._trained(BI_ENCODER, folder)
+        stages = [{"name": "dense", "encoder": f"./{BI_ENCODER}", "search": "never", "demand": _DEMAND}]
+        dual = load_trained_dual(folder)
+        if dual.knows_a_mask and self._train_config(BI_ENCODER).training.masked > 0:
+            stages.append({**stages[0], "hidden": min(_TOKENS_AROUND, dual.mention_tokens)})
         config = self.state.config
-        stage = {"name": "dense", "encoder": f"./{BI_ENCODER}", "search": "never", "demand": _DEMAND}
-        hiding = {**stage, "hidden": _TOKENS_AROUND}
-        config = msgspec.structs.replace(config, retriever=[*config.retriever, stage, hiding])
-        own = retriever_names(config.retriever)[-2:]
-        return self._model(BI_ENCODER, with_weights(config, {name: 0.0 for name in own if name != "dense"}))
+        config = msgspec.structs.replace(config, retriever=[*config.retriever, *stages])
+        own = retriever_names(config.retriever)[-len(stages) :]
+        return with_weights(config, {name: 0.0 for name in own if name != "dense"}), told
 
     def _cross_encoder(self) -> StageFigures:
-        config = with_weights(self.state.config, {"cross": 1.0})
-        return self._model(CROSS_ENCODER, with_ranker(config, cross=f"./{CROSS_ENCODER}", top=_TOP))
+        return self._learnt(CROSS_ENCODER, self._with_cross_encoder)
 
-    def _model(self, name: str, config: LinkerConfig) -> StageFigures:
-        """A model trained, and kept if the linker is better with it; what hinders it is noted, and others go on."""
-        folder = self.folder.linker / name
+    def _with_cross_encoder(self) -> tuple[LinkerConfig, str]:
+        told = self._trained(CROSS_ENCODER, self.folder.linker / CROSS_ENCODER)
+        config = with_weights(self.state.config, {"cross": 1.0})
+        return with_ranker(config, cross=f"./{CROSS_ENCODER}", top=_TOP), told
+
+    def _learnt(self, name: str, learn: Callable[[], tuple[LinkerConfig, str]]) -> StageFigures:
+        """What was learnt, kept if the linker is better with it; what hinders it is noted, and others go on."""
         try:
-            told = self._trained(name, folder)
+            config, told = learn()
             found = (
                 self._fitted(name, config, note=told)
                 if self._has_links
@@ -244,7 +258,7 @@ class Stages(StageTools):
         except (InputError, MissingExtraError, MissingModelError) as problem:
             found = StageFigures(name, kept=False, note=f"left out: {problem}")
         if not found.kept:
-            shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(self.folder.linker / name, ignore_errors=True)
         return found
 
     def _trained(self, name: str, folder: Path) -> str:
@@ -257,14 +271,11 @@ class Stages(StageTools):
         from entlink.encoders.model_card import CARD
         from entlink.kb.knowledge_base import KnowledgeBase
         from entlink.learning.train import CHECKPOINT, train
-        from entlink.learning.train_config import read_train_config
 
         if (folder / CARD).is_file() and not (folder / CHECKPOINT).exists():
             return ""
         seconds = self._seconds_for(name)
-        seeded = {"training.seed": str(self.options.seed)}
-        settings = {**SETTINGS, **OWN_SETTINGS[name], **seeded, **self.options.settings}
-        config = read_train_config(name, settings)
+        config = self._train_config(name)
         weights = self.state.config.ranker.get("weights", {})
         uses = read_cases(self.folder.uses) if self.folder.uses.exists() else []
         examples, aside = lesson(name, self._parts, weights, self.options.seed, uses)
@@ -275,6 +286,12 @@ class Stages(StageTools):
         with KnowledgeBase.open(self.kb) as kb:
             report = train(config, kb, examples, aside, folder, progress=told, name=name, minutes=seconds / 60)
         return f"{report.steps:,} steps on {report.examples:,} examples"
+
+    def _train_config(self, name: str) -> TrainConfig:
+        from entlink.learning.train_config import read_train_config
+
+        seeded = {"training.seed": str(self.options.seed)}
+        return read_train_config(name, {**SETTINGS, **OWN_SETTINGS[name], **seeded, **self.options.settings})
 
     def _seconds_for(self, name: str) -> float:
         """The share of a model in the minutes, or what is left of them."""

@@ -7,9 +7,10 @@ each mostly that one: "French" is France in the text of France, and the language
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from math import log
 from random import Random
+from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from entlink.documents import Candidate, Document, Mention, Span
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from entlink.linker import Linker
 
 Progress = Callable[[str, float, float], None]
-_SALIENT_OF_ENTITY, _MOST_SENSES = 8, 4
+_SALIENT_OF_ENTITY, _MOST_NEAR, _MOST_SENSES = 8, 8, 4
 _FEWEST_OWN, _FEWEST = 4, 20  # places of a word in an entity's text, and in all that were read
 _SHORTEST = 3
 _COMMON = 0.15  # a word in a larger share of the passages says nothing
@@ -33,7 +34,10 @@ _NEAR = 3.0  # of the ranker's sum: candidates so near the best one share the wo
 _NOT_FOUND = 6.0  # how far behind the best one is that was not found
 _OF_A_SENSE = 16
 _AROUND = 300  # characters
-_AT_ONCE = 512
+_AT_ONCE = 128
+
+
+_OwnUses = dict[str, dict[str, list[tuple[Document, Mention]]]]  # by word and entity
 
 
 class _Place(NamedTuple):
@@ -43,32 +47,27 @@ class _Place(NamedTuple):
     start: int
 
 
-def contested_cases(
-    linker: Linker, entities: int, seed: int, progress: Progress, late: Callable[[], bool]
-) -> list[Case]:
-    """Uses of shared words, each in the text of one of the entities that share it; fewer words when it gets late.
+def contested_cases(linker: Linker, entities: int, seed: int, progress: Progress, seconds: float) -> list[Case]:
+    """Uses of shared words, each in the text of one of the entities that share it; after `seconds`, of fewer words.
 
-    The texts of so many entities are read. The candidates of a case are the other entities that share its word.
+    The texts of so many entities are read first. The candidates of a case are the others that share its word.
     """
     random = Random(seed)
     texts = read_texts(linker.kb, entities, seed, progress)
     salient, places = _salient_words(texts)
     asked = [word for word in salient if len(places[word]) >= _FEWEST and not linker.kb.meaning(word).entries]
     random.shuffle(asked)
-    shared: dict[str, list[str]] = {}
+    near: dict[str, list[str]] = {}
+    until = monotonic() + seconds
     for start in range(0, len(asked), _AT_ONCE):
-        if late():
+        if monotonic() > until:
             break
         progress("finding words that entities share", start, len(asked))
         some = asked[start : start + _AT_ONCE]
-        near = _near(
+        near |= _near(
             linker, [one for word in some for one in _elsewhere(word, salient[word], places[word], texts, random)]
         )
-        for word in some:
-            sharing = [one for one in near.get(word, ()) if _stands_in(word, one, places, texts)][:_MOST_SENSES]
-            if len(sharing) > 1:
-                shared[word] = sharing
-    return list(_uses(linker, shared, random, progress))
+    return _cases(_own_uses(linker, near, progress), near, random)
 
 
 def _salient_words(texts: OwnTexts) -> tuple[dict[str, set[str]], dict[str, list[_Place]]]:
@@ -125,38 +124,39 @@ def _near(linker: Linker, mentions: Sequence[SelfMention]) -> dict[str, list[str
         means = {entity: total / asked[word] for entity, total in sums.items()}
         best = max(means.values())
         near = [entity for entity, mean in means.items() if mean > best - _NEAR]
-        told[word] = sorted(near, key=lambda entity: (-means[entity], entity))
+        told[word] = sorted(near, key=lambda entity: (-means[entity], entity))[:_MOST_NEAR]
     return told
 
 
-def _stands_in(word: str, entity: str, places: Mapping[str, Sequence[_Place]], texts: OwnTexts) -> bool:
-    numbers = set(texts.by_source.get(entity, ()))
-    return sum(one.passage in numbers for one in places[word]) >= _FEWEST_OWN
-
-
-def _uses(linker: Linker, shared: Mapping[str, Sequence[str]], random: Random, progress: Progress) -> Iterator[Case]:
-    """Uses of the shared words in the whole texts of the entities that share them."""
-    words_of: dict[str, list[str]] = defaultdict(list)
-    for word, entities in shared.items():
-        for sharing in entities:
-            words_of[sharing].append(word)
+def _own_uses(linker: Linker, near: Mapping[str, Sequence[str]], progress: Progress) -> _OwnUses:
+    """The uses of the words in the whole texts of the entities that are near them."""
+    words_of: dict[str, set[str]] = defaultdict(set)
+    for word, entities in near.items():
+        for id in entities:
+            words_of[id].add(word)
     reader = PassageReader(linker.kb)
+    found: _OwnUses = defaultdict(lambda: defaultdict(list))
     for done, (id, words) in enumerate(sorted(words_of.items())):
         progress("reading uses of shared words", done, len(words_of))
         entity = linker.kb.get(id)
-        if entity is None:
-            continue
-        found: dict[str, list[tuple[str, int, str]]] = defaultdict(list)
-        for passage in reader.all_passages(entity):
+        for passage in reader.passages_with(entity, words) if entity is not None else ():
             for start, end in passage.words() if passage.number else ():
                 word = passage.text[start:end]
                 if word in words:
-                    found[word].append((passage.text, start, f"{id}#sense{passage.number}.{start}"))
-        for word in words:
-            for text, start, name in random.sample(found[word], min(_OF_A_SENSE, len(found[word]))):
-                document, mention = _use(text, start, word, name)
-                others = [Candidate(one, 0.0) for one in shared[word] if one != id]
-                yield Case(SENSE, id, document, mention, id, others)
+                    found[word][id].append(_use(passage.text, start, word, f"{id}#sense{passage.number}.{start}"))
+    return found
+
+
+def _cases(own: _OwnUses, near: Mapping[str, Sequence[str]], random: Random) -> list[Case]:
+    cases = []
+    for word, entities in near.items():
+        sharing = [one for one in entities if len(own[word][one]) >= _FEWEST_OWN][:_MOST_SENSES]
+        for id in sharing if len(sharing) > 1 else ():
+            uses = own[word][id]
+            others = [Candidate(one, 0.0) for one in sharing if one != id]
+            for document, mention in random.sample(uses, min(_OF_A_SENSE, len(uses))):
+                cases.append(Case(SENSE, id, document, mention, id, others))
+    return cases
 
 
 def _use(text: str, start: int, word: str, id: str) -> tuple[Document, Mention]:

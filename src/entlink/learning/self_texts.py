@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from random import Random
 from typing import NamedTuple
 
@@ -103,8 +103,9 @@ class PassageReader:
         """Its paragraphs, or of a long text some of them."""
         return self._read(entity, _drawn(_paragraphs(entity), random))
 
-    def all_passages(self, entity: Entity) -> Iterator[Passage]:
-        return self._read(entity, _paragraphs(entity))
+    def passages_with(self, entity: Entity, words: Set[str]) -> Iterator[Passage]:
+        """All its paragraphs that have one of the words."""
+        return self._read(entity, (one for one in _paragraphs(entity) if not words.isdisjoint(WORD.findall(one[1]))))
 
     def _read(self, entity: Entity, paragraphs: Iterable[tuple[int, str]]) -> Iterator[Passage]:
         for number, text in paragraphs:

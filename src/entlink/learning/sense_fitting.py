@@ -22,24 +22,31 @@ if TYPE_CHECKING:
 _EPOCHS, _BATCH = 12, 256
 _RATE, _DECAY = 5e-4, 1.0
 _PARTS = 4
-_EVEN = 8.0  # examples of a meaning that weigh as much as one of them each; those of a rarer meaning weigh more
-_HEAVIEST = 2.0
+_OF_A_MEANING, _OF_A_USE = 8.0, 2.0  # what its uses weigh together, and each at most: meanings count alike
 _TRUST = 2.0  # the power of a word's reliability that its scores are multiplied with
 
 
 class Uses(NamedTuple):
-    """Uses of words: the vector of each, its word, and which of the word's entities it means."""
+    """Uses of words: the vector of each, its word, and which of the word's entities it means.
+
+    Uses with the same of `passages` see the same text, and are learnt from together or not at all.
+    """
 
     vectors: Vectors  # [n, d]
     words: Sequence[str]
     meant: Sequence[str]
+    passages: Sequence[str]
     senses: Mapping[str, Sequence[str]]
     entities: Mapping[str, Vectors]  # [d] each
 
 
 class Fitted(NamedTuple):
-    """The mean of all vectors, a row for each meaning of each word, and how far each word is to be trusted."""
+    """The words that can be told apart, the mean of all vectors, and a row for each meaning of each word.
 
+    `reliability` is how far each word is to be trusted, and has been multiplied into its rows.
+    """
+
+    senses: dict[str, list[str]]
     mean: Vectors
     rows: Vectors
     reliability: dict[str, float]
@@ -49,19 +56,21 @@ def fit_senses(uses: Uses, seed: int) -> Fitted:
     """Learn from all uses; what a word is worth is told by quarters of them that were not learnt from."""
     table = _Table(uses)
     random = numpy.random.default_rng(seed)
-    part = random.integers(0, _PARTS, len(uses.words))
+    numbers = {passage: number for number, passage in enumerate(dict.fromkeys(uses.passages))}
+    part = random.integers(0, _PARTS, len(numbers))[[numbers[one] for one in uses.passages]]
     right = numpy.zeros(len(uses.words), bool)
     for number in range(_PARTS):
         aside = part == number
         right[aside] = table.right(table.fit(~aside, random), aside)
-    reliability = _reliability(uses, right)
+    reliability = {word: worth for word, worth in _reliability(uses, right).items() if worth > 0}
+    senses = {word: list(uses.senses[word]) for word in reliability}
     matrix = table.fit(numpy.ones(len(part), bool), random)
     rows = [
         reliability[word] ** _TRUST * (matrix @ uses.entities[entity]) / table.spread
-        for word, entities in uses.senses.items()
+        for word, entities in senses.items()
         for entity in entities
     ]
-    return Fitted(table.mean, numpy.array(rows, numpy.float32), reliability)
+    return Fitted(senses, table.mean, numpy.array(rows, numpy.float32), reliability)
 
 
 def _reliability(uses: Uses, right: NDArray[numpy.bool_]) -> dict[str, float]:
@@ -98,7 +107,8 @@ class _Table:
             self._meant[row] = entities.index(entity)
         counts = Counter(zip(uses.words, uses.meant, strict=True))
         self._weights = numpy.array(
-            [min(_HEAVIEST, _EVEN / counts[pair]) for pair in zip(uses.words, uses.meant, strict=True)], numpy.float32
+            [min(_OF_A_USE, _OF_A_MEANING / counts[pair]) for pair in zip(uses.words, uses.meant, strict=True)],
+            numpy.float32,
         )
 
     def fit(self, chosen: NDArray[numpy.bool_], random: numpy.random.Generator) -> Vectors:

@@ -64,9 +64,9 @@ def tune(
     mentions = sample(linker, documents, options, progress)
     pools = list(_pools(linker, mentions, progress))
     right = [one.right for one in mentions]
-    names = list(linker.pooling.retrievers)
-    table = evidence_table(pools, right, names)
     before = linker.pooling.fusion
+    names = _fused(before, list(linker.pooling.retrievers))
+    table = evidence_table(pools, right, names)
     fused, tried = _choose_fusion(table, pools, right, names, before, options, progress)
     ranked = _Ranking(linker, mentions, fused.fuse(pools), progress)
     weights, bias = (
@@ -142,6 +142,12 @@ def _choose_fusion(
         return WeightedFusion(_used(tried), keep=options.keep), tried
     tried = best_quotas(pools, right, names, options.keep)
     return QuotaFusion(_used(tried), keep=options.keep), tried
+
+
+def _fused(fusion: Fusion, names: list[str]) -> list[str]:
+    """The retrievers to weigh: those that the fusion does, if it does. Others only score what they found."""
+    weighed = [name for name in names if isinstance(fusion, WeightedFusion) and name in fusion.weights]
+    return weighed or names
 
 
 def _as_it_is(fusion: Fusion, table: EvidenceTable, keep: int) -> Tried | None:

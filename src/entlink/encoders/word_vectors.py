@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from entlink.encoders.loading import load_token_encoder
+from entlink.encoders.tokens import readable_end
 
 if TYPE_CHECKING:
     from entlink.documents import Document, Mention
@@ -34,7 +35,7 @@ class WordVectors:
             told(start)
             near = [_near(*one) for one in mentions[start : start + _BATCH]]
             read = self._encoder.encode_tokens([text for text, _, _ in near])
-            for row, tokens, (_, first, last) in zip(rows[start:], read, near, strict=False):
+            for row, tokens, (_, first, last) in zip(rows[start : start + _BATCH], read, near, strict=True):
                 begin = bisect_right([end for _, end in tokens.offsets], first)
                 end = bisect_left([begins for begins, _ in tokens.offsets], last)
                 if begin < end:
@@ -43,10 +44,11 @@ class WordVectors:
 
 
 def _near(document: Document, mention: Mention) -> tuple[str, int, int]:
-    """What stands around a mention, from the beginning of a word on, and where the mention is in it."""
+    """What may be read around a mention, from the beginning of a word on, and where the mention is in it."""
     text, span = document.text, mention.span
     start = max(0, span.start - _REACH)
     if start:
         space = text.find(" ", start, span.start)
         start = space + 1 if space >= 0 else start
-    return text[start : span.end + _REACH], span.start - start, span.end - start
+    end = min(readable_end(document, span.end), span.end + _REACH)
+    return text[start:end], span.start - start, span.end - start

@@ -32,12 +32,13 @@ def made(*, words=8, uses=20, noise=0.3, seed=0, told=True):
                 rows.append(near + noise * random.standard_normal(SIZE))
                 texts.append(f"w{number}")
                 meant.append(f"{kind}{number}")
-    return Uses(numpy.array(rows, numpy.float32), texts, meant, senses, entities)
+    passages = [str(number) for number in range(len(rows))]
+    return Uses(numpy.array(rows, numpy.float32), texts, meant, passages, senses, entities)
 
 
 def scores(fitted, uses, row):
     word = uses.words[row]
-    start = [one for entities in uses.senses.values() for one in entities].index(uses.senses[word][0])
+    start = [one for entities in fitted.senses.values() for one in entities].index(uses.senses[word][0])
     found = fitted.rows[start : start + len(uses.senses[word])] @ (uses.vectors[row] - fitted.mean)
     return dict(zip(uses.senses[word], found.tolist(), strict=True))
 
@@ -50,10 +51,30 @@ def test_what_can_be_told_is_learnt_and_trusted():
     assert numpy.mean(right) > 0.95
 
 
-def test_what_cannot_be_told_is_not_trusted():
-    fitted = fit_senses(made(told=False), 0)
-    assert numpy.mean(list(fitted.reliability.values())) < 0.3
-    assert numpy.abs(fitted.rows).max() < numpy.abs(fit_senses(made(), 0).rows).max()
+def test_what_cannot_be_told_is_hardly_trusted_and_mostly_left_out():
+    fitted = fit_senses(made(words=40, told=False), 0)
+    assert len(fitted.senses) < 30
+    assert sum(fitted.reliability.values()) / 40 < 0.2
+    assert fitted.senses.keys() == fitted.reliability.keys()
+    assert len(fitted.rows) == 2 * len(fitted.senses)
+
+
+def test_uses_of_one_passage_are_learnt_from_together():
+    """What only a passage tells is not told in another one."""
+    random = numpy.random.default_rng(0)
+    words, size, uses_of_each = 12, 32, 8
+    senses = {f"w{number}": [f"a{number}", f"b{number}"] for number in range(words)}
+    entities = {
+        entity: random.standard_normal(size).astype(numpy.float32) for each in senses.values() for entity in each
+    }
+    texts = [word for word, each in senses.items() for _ in range(2 * uses_of_each)]
+    meant = [entity for each in senses.values() for entity in each for _ in range(uses_of_each)]
+    own = {entity: random.standard_normal(size) for entity in entities}
+    vectors = numpy.array([own[entity] for entity in meant], numpy.float32)
+    apart = fit_senses(Uses(vectors, texts, meant, [str(row) for row in range(len(meant))], senses, entities), 0)
+    together = fit_senses(Uses(vectors, texts, meant, meant, senses, entities), 0)
+    assert sum(apart.reliability.values()) > 0.9 * words
+    assert sum(together.reliability.values()) < 0.7 * words
 
 
 def test_the_same_seed_gives_the_same_and_rows_are_finite():
@@ -63,13 +84,16 @@ def test_the_same_seed_gives_the_same_and_rows_are_finite():
     assert first.rows.shape == (16, SIZE)
 
 
-def test_a_word_that_was_never_used_for_one_of_its_entities_is_worth_half_at_most():
+def test_a_word_that_was_used_for_one_entity_alone_is_left_out():
     uses = made(words=2)
     kept = [row for row, one in enumerate(uses.meant) if one != "land0"]
     less = uses._replace(
-        vectors=uses.vectors[kept], words=[uses.words[row] for row in kept], meant=[uses.meant[row] for row in kept]
+        vectors=uses.vectors[kept],
+        words=[uses.words[row] for row in kept],
+        meant=[uses.meant[row] for row in kept],
+        passages=[uses.passages[row] for row in kept],
     )
-    assert fit_senses(less, 0).reliability["w0"] == 0.0
+    assert fit_senses(less, 0).senses.keys() == {"w1"}
 
 
 def loss(table, matrix, uses):

@@ -2,23 +2,40 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import msgspec
 import numpy
 import pytest
 
+from entlink.candidates.sense_model import CARD, WEIGHTS, SenseCard, read_senses, sense_model, write_senses
 from entlink.candidates.senses import SensesRetriever
 from entlink.config import make_stage
-from entlink.documents import Candidate, Document, Mention, Span
+from entlink.documents import Candidate, Document, Mention, Span, Turn
+from entlink.encoders.word_vectors import WordVectors
 from entlink.errors import ConfigError, DamagedError, MissingModelError
 from entlink.interfaces import Question, Rescorer, Shortlist
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.senses.model import CARD, WEIGHTS, SenseCard, read_senses, sense_model, write_senses
-from entlink.senses.words import WordVectors
 from entlink.testing import check_retriever
 from knowledge_bases import article, make_kb
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "encoders"))
+for module in ("onnxruntime", "onnx", "tokenizers", "safetensors"):
+    pytest.importorskip(module)
 SIZE = 24
 ROWS = [article("river-bank", "River bank", "Of a river."), article("money-bank", "Money bank", "Of money.")]
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    """The folder of a random BERT."""
+    from tiny_bert import make_folder
+
+    folder = tmp_path_factory.mktemp("tiny")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ENTLINK_MODELS", str(folder / "models"))
+        yield make_folder(folder / "bert")
 
 
 @pytest.fixture(scope="module")
@@ -93,9 +110,11 @@ def test_others_score_nothing(kb, folder):
 
 
 def test_it_finds_nothing_by_itself(kb, folder):
-    check_retriever(
-        SensesRetriever(kb, model=folder), [Question(*(lambda d, m: (d, [m]))(*mention("a bank", "bank")))]
-    )
+    document, bank = mention("a bank", "bank")
+    questions = [Question(document, [bank])]
+    retriever = SensesRetriever(kb, model=folder)
+    check_retriever(retriever, questions)
+    assert retriever.retrieve(questions) == [[()]]
     with pytest.raises(ConfigError, match="model"):
         make_stage("retriever", {"name": "senses"}, kb)
 
@@ -113,7 +132,7 @@ def test_what_is_missing_or_altered_is_told(kb, folder, tmp_path, tiny):
     with pytest.raises(DamagedError, match="cannot be read"):
         read_senses(folder)
     write_senses(folder, model(tiny, identity="other"))
-    with pytest.raises(DamagedError, match="learnt with the encoder other"):
+    with pytest.raises(ConfigError, match="learnt with the encoder other"):
         SensesRetriever(kb, model=folder)
 
 
@@ -128,3 +147,13 @@ def test_a_word_is_read_where_it_stands(tiny):
     farther = mention(f"{'needle ' * 90}cat dog red bank sat", "bank")
     assert words.of([far, farther])[0] == pytest.approx(words.of([farther])[0], abs=1e-4)
     assert words.of([]).shape == (0, SIZE)
+
+
+def test_later_turns_are_not_read(tiny):
+    words = WordVectors(str(tiny))
+    first, second = Turn(speaker="user", text="the red bank"), Turn(speaker="user", text="of the blue river")
+    bank = Mention(Span(8, 12), "bank")
+    alone, before = (words.of([(Document.of_turns("d", turns), bank)])[0] for turns in ([first], [first, second]))
+    assert alone == pytest.approx(before, abs=1e-5)
+    text = Document("d", f"{first.text} {second.text}")
+    assert not numpy.allclose(words.of([(text, bank)])[0], alone, atol=1e-3)

@@ -41,7 +41,9 @@ def _configure(parser: Parser) -> None:
         help="which share of mentions is NIL in the texts to come (default: 0.02)",
     )
     parser.add_argument(
-        "--no-train", action="store_true", help="train no models: only indexes, weights, senses of words and NIL are adapted"
+        "--no-train",
+        action="store_true",
+        help="train no models: only indexes, weights, senses of words and NIL are adapted",
     )
     options.training_settings(
         parser, "change a setting of both trainings, such as model.base=FOLDER; can be repeated"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from entlink.interfaces import Vectors
 
-_EPOCHS, _BATCH = 12, 256
+_EPOCHS, _BATCH = 24, 256
 _RATE, _DECAY = 5e-4, 1.0
 _PARTS = 4
 _OF_A_MEANING, _OF_A_USE = 8.0, 2.0  # what its uses weigh together, and each at most: meanings count alike

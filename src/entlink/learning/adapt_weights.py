@@ -24,7 +24,7 @@ Progress = Callable[[str, float, float], None]
 _BATCH = 64
 # What a link with an unusual meaning counts: with 1, a name would hardly ever mean anything else. Where more of them
 # were drawn than come by themselves, they share what those alone would count for.
-_UNUSUAL = 10.0
+_UNUSUAL = 12.0
 _PULL = 2.0  # over the number of mentions: evidence of a new model starts from nothing, and is to be found by the fit
 # Fitted on the development mentions of Schools Wikipedia with the company that names keep, and rounded, but for two.
 # Company says how often an entity is spoken of, too: popularity has nothing to add there, and is not to subtract.
@@ -130,18 +130,20 @@ def _score(table: EvidenceTable, cases: Sequence[Case], weights: Sequence[float]
 
 
 def surest_lost(linker: Linker, cases: Sequence[Case], share: float) -> float:
-    """The score below which that share of what a linker found rightly would be lost."""
+    """The score below which that share of what a linker found rightly would be lost, links counting as they do."""
     import numpy
 
     links = linker.nil.decide([one.shortlist for one in cases])
-    told = [(one, link) for one, link in zip(cases, links, strict=True) if one.kind != RARE and one.candidates]
-    # The score of a NIL is how sure that is, and not the link.
-    right = [
-        1.0 - link.score if link.entity is None else link.score
-        for one, link in told
-        if one.candidates[0].entity == one.entity
-    ]
-    return float(numpy.quantile(right, share)) if right else 0.0
+    told = sorted(
+        # The score of a NIL is how sure that is, and not the link.
+        (1.0 - link.score if link.entity is None else link.score, counted)
+        for one, link, counted in zip(cases, links, _importance(cases), strict=True)
+        if one.candidates and one.candidates[0].entity == one.entity
+    )
+    if not told:
+        return 0.0
+    below = numpy.cumsum([counted for _, counted in told])
+    return told[int(numpy.searchsorted(below, share * below[-1]))][0]
 
 
 def counted_for(cases: Sequence[Case]) -> float:

@@ -123,3 +123,14 @@ weights = { coherence = 0.0 }
     found = stage_of(adapt(kb, AdaptOptions(minutes=10, config=str(lexical), train=False), quiet))
     assert not found.kept
     assert found.note == "left out: the linker has no encoder to tell senses by"
+
+
+def test_an_adapted_linker_that_is_adapted_again_has_senses_once(made, tmp_path):
+    kb, options = made
+    kb = shutil.copytree(kb, tmp_path / "lands.kb")
+    adapt(kb, options, quiet)
+    before = linker_beside(kb).rename(tmp_path / "before.linker")
+    again = adapt(kb, AdaptOptions(minutes=10, config=str(before), train=False), quiet)
+    names = [one["name"] for one in read_config(linker_beside(kb)).retriever]
+    assert names.count("senses") == 1
+    assert stage_of(again).note

@@ -95,3 +95,21 @@ def test_a_fusion_that_finds_as_much_as_any_stays(region_folder):
     config, report = tuned(region_folder, given)
     assert report.recall == report.recall_before == pytest.approx(5 / 6)
     assert config.fusion == {"name": "weights", "keep": 2, "weights": weights}
+
+
+def test_of_many_retrievers_those_of_the_fusion_are_tried(region_folder):
+    from entlink.candidates.fusion import QuotaFusion, WeightedFusion
+    from entlink.tuning.tune import _fused
+
+    many = [f"r{number}" for number in range(8)]
+    assert _fused(WeightedFusion({"r1": 1.0, "r5": 0.5}, keep=5), many) == ["r1", "r5"]
+    assert _fused(WeightedFusion({"r1": 1.0}, keep=5), many[:6]) == many[:6]
+    assert _fused(QuotaFusion({"r1": 1.0}, keep=5), many) == many
+    adapted = msgspec.structs.replace(
+        FUSED,
+        retriever=[*FUSED.retriever, *({"name": "edit-distance"} for _ in range(5))],
+        fusion={"name": "weights", "keep": 2, "weights": {"edit-distance": 1.0, "alias": 0.01}},
+    )
+    config, report = tuned(region_folder, adapted)
+    assert report.mentions == 6
+    assert set(config.fusion["weights"]) <= {"alias", "edit-distance"}

@@ -22,6 +22,7 @@ from entlink.tuning.tables import Asked, EvidenceTable, asked, evidence_table, q
 from entlink.tuning.weights import fit_weights
 
 Progress = Callable[[str, float, float], None]
+_MOST_TRIED = 6  # retrievers: each more takes five times as long
 _BATCH = 64
 _SACRIFICED = 0.001
 _FITS = 2  # coherence looks at the leaders, which other weights change
@@ -145,9 +146,10 @@ def _choose_fusion(
 
 
 def _fused(fusion: Fusion, names: list[str]) -> list[str]:
-    """The retrievers to weigh: those that the fusion does, if it does. Others only score what they found."""
-    weighed = [name for name in names if isinstance(fusion, WeightedFusion) and name in fusion.weights]
-    return weighed or names
+    """The retrievers to weigh: all, or of more than can be tried together, those that the fusion names."""
+    if len(names) <= _MOST_TRIED or not isinstance(fusion, WeightedFusion):
+        return names
+    return [name for name in names if name in fusion.weights] or names
 
 
 def _as_it_is(fusion: Fusion, table: EvidenceTable, keep: int) -> Tried | None:

@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 import tiny_world
+from adapt_runs import LEXICAL, Killed, quiet
 from tiny_training import make_base
 
 import entlink
@@ -17,21 +18,6 @@ from entlink.learning.adapt_report import table
 from entlink.saving import read_card
 from knowledge_bases import make_kb
 
-LEXICAL = """
-[[retriever]]
-name = "alias"
-[[retriever]]
-name = "edit-distance"
-[[retriever]]
-name = "bm25"
-[fusion]
-name = "weights"
-keep = 20
-weights = { alias = 0.5, "edit-distance" = 0.25, bm25 = 0.25 }
-[ranker]
-name = "combination"
-weights = { coherence = 0.0 }
-"""
 STAGES = [
     "indexes",
     "examples",
@@ -44,10 +30,6 @@ STAGES = [
     "NIL",
     "detector",
 ]
-
-
-class Killed(Exception):  # noqa: N818 - it is no error
-    pass
 
 
 @pytest.fixture(scope="session")
@@ -77,10 +59,6 @@ def options(tmp_path, base):
         "training.held_out": "20",
     }
     return AdaptOptions(minutes=60, config=str(start), settings=settings)
-
-
-def quiet(stage, done, total):
-    pass
 
 
 def killing(stage_begins, times):

@@ -6,8 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from entlink.config import LinkerConfig
 from entlink.documents import Candidate, Document, Link, Mention, Span
 from entlink.learning.adapt_lessons import BI_ENCODER, CROSS_ENCODER, lesson
+from entlink.learning.adapt_settings import weights_without_links
 from entlink.learning.adapt_weights import counted_for, surest_lost
 from entlink.learning.self_cases import Case, Parts
 
@@ -98,3 +100,13 @@ def test_what_nil_would_lose_is_told_of_mentions_that_it_takes_too():
     assert surest_lost(linker, [*cases, wrong, rare], 0.5) == pytest.approx(0.002)  # it counts twelve times
     assert surest_lost(linker, [*cases, wrong, rare], 0.9) == pytest.approx(0.6)
     assert surest_lost(linker, [wrong], 0.5) == 0.0
+
+
+def test_only_evidence_that_a_linker_has_is_weighed():
+    dense = [{"name": "alias"}, {"name": "dense"}, {"name": "dense"}]
+    without = weights_without_links(BI_ENCODER, LinkerConfig(retriever=dense))
+    assert "dense-2" in without
+    assert not {"senses", "shortened", "dense-3"} & without.keys()
+    all_of_them = [*dense, {"name": "dense"}, {"name": "senses"}, {"name": "shortened"}]
+    with_all = weights_without_links(BI_ENCODER, LinkerConfig(retriever=all_of_them))
+    assert with_all.keys() - without.keys() == {"senses", "shortened", "dense-3"}

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import tiny_world
+from adapt_runs import LEXICAL, Killed, quiet
 from shared_world import LANDS, world
 
 import entlink
@@ -36,10 +37,6 @@ weights = {{ coherence = 0.0, dense = 0.1 }}
 """
 
 
-class Killed(Exception):  # noqa: N818 - it is no error
-    pass
-
-
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """The folder of a knowledge base, and options with a tiny encoder."""
@@ -51,10 +48,6 @@ def made(tmp_path_factory):
         (folder / "start.toml").write_text(CONFIG.format(encoder=make_folder(folder / "tiny")), encoding="utf8")
         kb = make_kb(folder, [*tiny_world.rows(), *world()], "lands", descriptions="full")
         yield kb, AdaptOptions(minutes=10, config=str(folder / "start.toml"), train=False)
-
-
-def quiet(stage, done, total):
-    pass
 
 
 def stage_of(report):
@@ -104,22 +97,7 @@ def test_a_killed_stage_is_done_anew(made, tmp_path):
 def test_without_an_encoder_it_is_left_out(made, tmp_path):
     kb = shutil.copytree(made[0], tmp_path / "lands.kb")
     lexical = tmp_path / "lexical.toml"
-    lexical.write_text(
-        """
-[[retriever]]
-name = "alias"
-[[retriever]]
-name = "bm25"
-[fusion]
-name = "weights"
-keep = 20
-weights = { alias = 0.5, bm25 = 0.25 }
-[ranker]
-name = "combination"
-weights = { coherence = 0.0 }
-""",
-        encoding="utf8",
-    )
+    lexical.write_text(LEXICAL, encoding="utf8")
     found = stage_of(adapt(kb, AdaptOptions(minutes=10, config=str(lexical), train=False), quiet))
     assert not found.kept
     assert found.note == "left out: the linker has no encoder to tell senses by"

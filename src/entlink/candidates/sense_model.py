@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,6 +10,7 @@ import msgspec
 
 from entlink.errors import DamagedError, MissingModelError
 from entlink.kb.checksums import checksum
+from entlink.kb.writing import whole_folder
 
 if TYPE_CHECKING:
     from entlink.interfaces import Vectors
@@ -86,11 +86,7 @@ def write_senses(folder: Path, model: SenseModel) -> None:
     """Write a model; its folder is there whole or not at all."""
     import numpy
 
-    partial = folder.with_name(f"{folder.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    numpy.savez(partial / WEIGHTS, mean=model.mean, rows=model.rows.astype(numpy.float16))
-    card = msgspec.structs.replace(model.card, sha256=checksum(partial / WEIGHTS))
-    (partial / CARD).write_bytes(msgspec.json.format(msgspec.json.encode(card)) + b"\n")
-    shutil.rmtree(folder, ignore_errors=True)
-    partial.rename(folder)
+    with whole_folder(folder) as partial:
+        numpy.savez(partial / WEIGHTS, mean=model.mean, rows=model.rows.astype(numpy.float16))
+        card = msgspec.structs.replace(model.card, sha256=checksum(partial / WEIGHTS))
+        (partial / CARD).write_bytes(msgspec.json.format(msgspec.json.encode(card)) + b"\n")

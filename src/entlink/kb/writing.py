@@ -65,6 +65,21 @@ def write_whole(path: Path, content: bytes) -> None:
     partial.replace(path)
 
 
+@contextmanager
+def whole_folder(folder: Path) -> Iterator[Path]:
+    """A folder to write to that comes into place at the end, whole; one that was there goes only then."""
+    folder = folder.absolute()
+    partial, before = (folder.with_name(f"{folder.name}.{end}") for end in ("partial", "before"))
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    yield partial
+    shutil.rmtree(before, ignore_errors=True)
+    if folder.exists():
+        folder.rename(before)
+    partial.rename(folder)
+    shutil.rmtree(before, ignore_errors=True)
+
+
 def _script(name: str) -> str:
     return files("entlink.kb").joinpath(name).read_text(encoding="utf8")
 

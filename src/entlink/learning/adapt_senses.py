@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, float, float], None]
 SENSES = "senses"
-_FEWEST_OF_SENSE, _MOST_OF_SENSE, _MOST_SENSES = 3, 40, 4
+MOST_SENSES = 4  # of a word
+_FEWEST_OF_SENSE, _MOST_OF_SENSE = 3, 40
 _FEWEST_WORDS = 5
 _SEEN = 30  # characters on each side by which a use is known again
 Senses = Mapping[str, Mapping[str, Sequence[Case]]]  # by word and entity
@@ -54,7 +55,7 @@ def shared_words(uses: Iterable[Case], most: int, seed: int) -> Senses:
     random.shuffle(words)
     chosen: dict[str, dict[str, list[Case]]] = {}
     for word in words:
-        often = sorted(found[word].items(), key=lambda one: -len(one[1]))[:_MOST_SENSES]
+        often = sorted(found[word].items(), key=lambda one: -len(one[1]))[:MOST_SENSES]
         taken = {
             entity: random.sample(each, min(_MOST_OF_SENSE, len(each))) for entity, each in often if _is_enough(each)
         }

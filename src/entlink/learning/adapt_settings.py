@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from entlink.config import LinkerConfig, retriever_names
 from entlink.learning.adapt_lessons import BI_ENCODER, CROSS_ENCODER
 from entlink.learning.adapt_senses import SENSES
 
@@ -26,7 +27,7 @@ OWN_SETTINGS = {
 }
 # Where nothing but the texts was learnt from, what fits examples made of them need not fit mentions to come: the
 # weights are then those that did best on the development mentions of Schools Wikipedia.
-WEIGHTS_WITHOUT_LINKS: dict[str, dict[str, float]] = {
+_WITHOUT_LINKS: dict[str, dict[str, float]] = {
     SENSES: {SENSES: 2.5},
     BI_ENCODER: {
         "alias": 1.0,
@@ -46,5 +47,16 @@ WEIGHTS_WITHOUT_LINKS: dict[str, dict[str, float]] = {
     },
     CROSS_ENCODER: {"cross": 0.15},
 }
+_OF_RETRIEVERS = (SENSES, "shortened", "dense-2", "dense-3")  # evidence that is there with them alone
+
+
+def weights_without_links(stage: str, config: LinkerConfig) -> dict[str, float]:
+    """The weights of a stage for the evidence that the linker has: the bias reckons with all that are given."""
+    there = retriever_names(config.retriever)
+    return {
+        name: weight for name, weight in _WITHOUT_LINKS[stage].items() if name in there or name not in _OF_RETRIEVERS
+    }
+
+
 # Links teach the weights of all evidence but this: each is an example by itself, without the others of its text.
 WEIGHTS_WITH_LINKS = {"coherence": 4.4}

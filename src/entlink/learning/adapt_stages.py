@@ -24,7 +24,7 @@ from entlink.learning.adapt_settings import (
     SETTINGS,
     SHARES,
     WEIGHTS_WITH_LINKS,
-    WEIGHTS_WITHOUT_LINKS,
+    weights_without_links,
 )
 from entlink.learning.adapt_tools import StageTools
 from entlink.learning.adapt_weights import (
@@ -208,7 +208,7 @@ class Stages(StageTools):
         words = shared_words(uses, round(_USES_A_MINUTE * self.options.minutes), seed)
         with KnowledgeBase.open(self.kb) as kb:
             told = learn_senses(kb, encoder, words, self.folder.linker / SENSES, seed, self._progress)
-        return with_weights(config, WEIGHTS_WITHOUT_LINKS[SENSES]), told
+        return with_weights(config, weights_without_links(SENSES, config)), told
 
     def _contested(self) -> list[Case]:
         """Uses of words that entities share, kept for the bi-encoder to learn from, too."""
@@ -253,7 +253,7 @@ class Stages(StageTools):
             found = (
                 self._fitted(name, config, note=told)
                 if self._has_links
-                else self._weighed(name, config, WEIGHTS_WITHOUT_LINKS[name], note=told)
+                else self._weighed(name, config, weights_without_links(name, config), note=told)
             )
         except (InputError, MissingExtraError, MissingModelError) as problem:
             found = StageFigures(name, kept=False, note=f"left out: {problem}")

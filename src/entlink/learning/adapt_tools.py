@@ -8,7 +8,6 @@ from functools import cached_property
 from math import sqrt
 from pathlib import Path
 from time import monotonic
-from types import MappingProxyType
 
 from entlink.config import LinkerConfig
 from entlink.learning.adapt_lessons import CROSS_ENCODER, cases_of
@@ -87,7 +86,7 @@ class StageTools:
         self,
         name: str,
         config: LinkerConfig,
-        weights: Mapping[str, float] = MappingProxyType({}),
+        weights: Mapping[str, float],
         *,
         before: Mapping[str, float] | None = None,
         note: str = "",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from entlink.documents import Candidate, Document, Mention, Span
 from entlink.kb.folding import is_spaceless
+from entlink.learning.adapt_senses import MOST_SENSES
 from entlink.learning.self_cases import SENSE, Case
 from entlink.learning.self_texts import PassageReader, read_texts
 from entlink.tuning.self_linking import ranked
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from entlink.linker import Linker
 
 Progress = Callable[[str, float, float], None]
-_SALIENT_OF_ENTITY, _MOST_NEAR, _MOST_SENSES = 8, 8, 4
+_SALIENT_OF_ENTITY, _MOST_NEAR = 8, 8
 _FEWEST_OWN, _FEWEST = 4, 20  # places of a word in an entity's text, and in all that were read
 _SHORTEST = 3
 _COMMON = 0.15  # a word in a larger share of the passages says nothing
@@ -150,7 +151,7 @@ def _own_uses(linker: Linker, near: Mapping[str, Sequence[str]], progress: Progr
 def _cases(own: _OwnUses, near: Mapping[str, Sequence[str]], random: Random) -> list[Case]:
     cases = []
     for word, entities in near.items():
-        sharing = [one for one in entities if len(own[word][one]) >= _FEWEST_OWN][:_MOST_SENSES]
+        sharing = [one for one in entities if len(own[word][one]) >= _FEWEST_OWN][:MOST_SENSES]
         for id in sharing if len(sharing) > 1 else ():
             uses = own[word][id]
             others = [Candidate(one, 0.0) for one in sharing if one != id]

@@ -10,6 +10,7 @@ import msgspec
 
 from entlink.errors import ConfigError, DamagedError, MissingModelError
 from entlink.kb.checksums import checksum, fingerprint
+from entlink.kb.writing import whole_folder
 from entlink.mentions.span_features import FEATURES, NEVER_SEEN, Seen
 
 if TYPE_CHECKING:
@@ -157,23 +158,12 @@ def read_model(folder: Path) -> SpanModel:
 
 def write_model(folder: Path, model: SpanModel) -> None:
     """Write a model; its folder is there whole or not at all."""
-    import shutil
-
     import numpy
 
-    folder = folder.absolute()
-    partial = folder.with_name(f"{folder.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
     arrays = {
         f"{name}{number}": array for number, net in enumerate(model.nets) for name, array in net._asdict().items()
     }
-    numpy.savez(partial / WEIGHTS, **arrays)
-    card = msgspec.structs.replace(model.card, sha256=checksum(partial / WEIGHTS))
-    (partial / CARD).write_bytes(msgspec.json.format(msgspec.json.encode(card)) + b"\n")
-    before = folder.with_name(f"{folder.name}.before")
-    shutil.rmtree(before, ignore_errors=True)
-    if folder.exists():
-        folder.rename(before)
-    partial.rename(folder)
-    shutil.rmtree(before, ignore_errors=True)
+    with whole_folder(folder) as partial:
+        numpy.savez(partial / WEIGHTS, **arrays)
+        card = msgspec.structs.replace(model.card, sha256=checksum(partial / WEIGHTS))
+        (partial / CARD).write_bytes(msgspec.json.format(msgspec.json.encode(card)) + b"\n")

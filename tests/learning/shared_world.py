@@ -24,3 +24,19 @@ def world() -> list[dict[str, Any]]:
         texts += [f"The door number {door} of this hall is made of old wood {FILLER}." for door in range(4)]
         rows.append(article(f"hall-{number}", f"Hall {number}", f"Hall {number} is one of many.", *texts))
     return rows
+
+
+def linked_world() -> list[dict[str, Any]]:
+    """Halls whose texts link the adjective to the land or the tongue."""
+    rows = world()[: 2 * len(LANDS)]
+    for number in range(60):
+        texts = [
+            text
+            for land in LANDS
+            for text in (
+                f"Near the hall a [[{land}ia|{land}ish]] guest number {number} was seen {FILLER}.",
+                f"They spoke in [[{land}ish-tongue|{land}ish]] on day {number} of the feast {FILLER}.",
+            )
+        ]
+        rows.append(article(f"hall-{number}", f"Hall {number}", f"Hall {number} is one of many.", *texts))
+    return rows

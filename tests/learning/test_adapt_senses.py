@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import tiny_world
 from adapt_runs import LEXICAL, Killed, quiet
-from shared_world import LANDS, world
+from shared_world import LANDS, linked_world, world
 
 import entlink
 from entlink.candidates.sense_model import read_senses
@@ -112,3 +112,12 @@ def test_an_adapted_linker_that_is_adapted_again_has_senses_once(made, tmp_path)
     names = [one["name"] for one in read_config(linker_beside(kb)).retriever]
     assert names.count("senses") == 1
     assert stage_of(again).note
+
+
+def test_links_teach_senses(made, tmp_path):
+    kb = make_kb(tmp_path, linked_world(), "linked", descriptions="full")
+    found = stage_of(adapt(kb, made[1], quiet))
+    assert found.note.startswith(f"{len(LANDS)} words with {2 * len(LANDS)} senses")
+    assert found.figures["weights"]["senses"] > 0  # fitted, not taken
+    assert found.kept
+    assert found.after > found.before

@@ -15,8 +15,8 @@ def world() -> list[dict[str, Any]]:
     rows = []
     for land in LANDS:
         word = f"{land}ish"
-        fields = [f"The {word} fields of summer number {number} are wide {FILLER}." for number in range(8)]
-        verbs = [f"A verb in {word} of class {number} has many endings {FILLER}." for number in range(8)]
+        fields = [f"The {word} fields of summer number {number} are wide {FILLER}." for number in range(16)]
+        verbs = [f"A verb in {word} of class {number} has many endings {FILLER}." for number in range(16)]
         rows.append(article(f"{land}ia", f"{land}ia", f"{land}ia is a land of the {word} people.", *fields))
         rows.append(article(f"{word}-tongue", f"{word} tongue", f"The {word} tongue is spoken in {land}ia.", *verbs))
     for number in range(30):

@@ -63,15 +63,15 @@ def use(kind, word, entity, number, source=None, text=None):
 
 
 def test_words_with_several_meanings_are_taken_with_their_uses():
-    uses = [use(SENSE, "ash", entity, number) for entity in ("tree", "dust") for number in range(60)]
+    uses = [use(SENSE, "ash", entity, number) for entity in ("tree", "dust") for number in range(70)]
     uses += [use(SENSE, "oak", "tree", number) for number in range(9)]  # one meaning
     uses += [use(SENSE, "elm", "elm", number) for number in range(9)] + [use(SENSE, "elm", "rare", 0)]  # too few
     words = shared_words(uses, 1_000, 0)
     assert {word: {entity: len(each) for entity, each in found.items()} for word, found in words.items()} == {
-        "ash": {"tree": 40, "dust": 40}
+        "ash": {"tree": 64, "dust": 64}
     }
-    assert shared_words(uses, 79, 0) == {}
-    assert shared_words(uses, 80, 0).keys() == {"ash"}
+    assert shared_words(uses, 127, 0) == {}
+    assert shared_words(uses, 128, 0).keys() == {"ash"}
     assert shared_words([], 10, 0) == {}
 
 

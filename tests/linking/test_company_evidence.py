@@ -79,6 +79,20 @@ def test_the_combination_weighs_it(folder, opened):
     assert all("company" not in one.evidence for one in found)
 
 
+def test_company_by_chance_is_taken_off_where_there_is_company(folder, opened):
+    ensure_company(folder, processes=1)
+    weights = {**dict.fromkeys(DEFAULT_WEIGHTS, 0.0), "company": 1.0, "expected": -0.5}
+    ranker = CombinationRanker(opened(folder), weights=weights, bias=0.0)
+    together, alone = ranker.rank([shortlist("Dutch"), shortlist("Netherlands")])
+    for one in together:
+        known = one.evidence["popularity"]
+        assert one.evidence["expected"] == known > 0
+        assert one.evidence["sum"] == pytest.approx(one.evidence["company"] - 0.5 * known)
+    assert {one.evidence["expected"] for one in alone} == {0.0}
+    (found,) = CombinationRanker(opened(folder)).rank([shortlist("Dutch")])
+    assert all("expected" not in one.evidence for one in found)  # not weighed by default
+
+
 def test_the_bias_is_the_same_with_and_without_an_index(folder, opened):
     weights = {**dict.fromkeys(DEFAULT_WEIGHTS, 0.0), "dense": 3.0, "company": 2.0}
     ranker = CombinationRanker(opened(folder), weights=weights, bias=1.0)

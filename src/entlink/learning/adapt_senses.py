@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Progress = Callable[[str, float, float], None]
 SENSES = "senses"
 MOST_SENSES = 4  # of a word
-_FEWEST_OF_SENSE, _MOST_OF_SENSE = 3, 40
+_FEWEST_OF_SENSE, _MOST_OF_SENSE = 3, 64
 _FEWEST_WORDS = 5
 _SEEN = 30  # characters on each side by which a use is known again
 Senses = Mapping[str, Mapping[str, Sequence[Case]]]  # by word and entity
@@ -46,13 +46,13 @@ def unmeasured(uses: Sequence[Case], parts: Parts) -> list[Case]:
 
 
 def shared_words(uses: Iterable[Case], most: int, seed: int) -> Senses:
-    """Words with several meanings, and uses of each, so many at most in all."""
+    """Words with several meanings, and uses of each, so many at most in all: those of the words used most."""
     found: dict[str, dict[str, list[Case]]] = defaultdict(lambda: defaultdict(list))
     for one in uses:
         found[one.mention.text][one.entity].append(one)
     random = Random(seed)
     words = [word for word, senses in found.items() if sum(map(_is_enough, senses.values())) > 1]
-    random.shuffle(words)
+    words.sort(key=lambda word: (-sum(map(len, found[word].values())), word))
     chosen: dict[str, dict[str, list[Case]]] = {}
     for word in words:
         often = sorted(found[word].items(), key=lambda one: -len(one[1]))[:MOST_SENSES]

@@ -6,6 +6,7 @@ each mostly that one: "French" is France in the text of France, and the language
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence, Set
 from math import log
@@ -33,10 +34,11 @@ _COMMON = 0.15  # a word in a larger share of the passages says nothing
 _ASKED = 4  # places of a word in other texts, that a linker is asked about
 _NEAR = 4.0  # of the ranker's sum: candidates so near the best one share the word
 _NOT_FOUND = 6.0  # how far behind the best one is that was not found
-_OF_A_SENSE = 16
+_OF_A_SENSE = 64
 _AROUND = 300  # characters
 _AT_ONCE = 128
-
+_LONGEST = 40  # characters of a word before
+_BEFORE, _AFTER = re.compile(r"(\w[\w.]*)[ -]$"), re.compile(r"[ -]?(\w+)")
 
 _OwnUses = dict[str, dict[str, list[tuple[Document, Mention]]]]  # by word and entity
 
@@ -57,7 +59,7 @@ def contested_cases(linker: Linker, entities: int, seed: int, progress: Progress
     texts = read_texts(linker.kb, entities, seed, progress)
     salient, places = _salient_words(texts)
     asked = [word for word in salient if len(places[word]) >= _FEWEST and not linker.kb.meaning(word).entries]
-    random.shuffle(asked)
+    asked.sort(key=lambda word: (-len(places[word]), word))  # those that come most, if there is no time for all
     near: dict[str, list[str]] = {}
     until = monotonic() + seconds
     for start in range(0, len(asked), _AT_ONCE):
@@ -68,7 +70,7 @@ def contested_cases(linker: Linker, entities: int, seed: int, progress: Progress
         near |= _near(
             linker, [one for word in some for one in _elsewhere(word, salient[word], places[word], texts, random)]
         )
-    return _cases(_own_uses(linker, near, progress), near, random)
+    return _cases(_own_uses(linker, near, texts, progress), near, random)
 
 
 def _salient_words(texts: OwnTexts) -> tuple[dict[str, set[str]], dict[str, list[_Place]]]:
@@ -129,8 +131,11 @@ def _near(linker: Linker, mentions: Sequence[SelfMention]) -> dict[str, list[str
     return told
 
 
-def _own_uses(linker: Linker, near: Mapping[str, Sequence[str]], progress: Progress) -> _OwnUses:
-    """The uses of the words in the whole texts of the entities that are near them."""
+def _own_uses(linker: Linker, near: Mapping[str, Sequence[str]], texts: OwnTexts, progress: Progress) -> _OwnUses:
+    """The uses of the words in the whole texts of the entities that are near them.
+
+    Within a longer name ("English Channel") a word means nothing by itself.
+    """
     words_of: dict[str, set[str]] = defaultdict(set)
     for word, entities in near.items():
         for id in entities:
@@ -143,9 +148,15 @@ def _own_uses(linker: Linker, near: Mapping[str, Sequence[str]], progress: Progr
         for passage in reader.passages_with(entity, words) if entity is not None else ():
             for start, end in passage.words() if passage.number else ():
                 word = passage.text[start:end]
-                if word in words:
+                if word in words and _is_alone(passage.text, start, end, texts):
                     found[word][id].append(_use(passage.text, start, word, f"{id}#sense{passage.number}.{start}"))
     return found
+
+
+def _is_alone(text: str, start: int, end: int, texts: OwnTexts) -> bool:
+    """Whether no word beside it has a capital, but for common ones that begin a sentence."""
+    beside = (_BEFORE.search(text, max(0, start - _LONGEST), start), _AFTER.match(text, end))
+    return not any(one and one[1][0].isupper() and texts.share(one[1]) <= _COMMON for one in beside)
 
 
 def _cases(own: _OwnUses, near: Mapping[str, Sequence[str]], random: Random) -> list[Case]:

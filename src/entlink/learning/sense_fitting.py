@@ -23,7 +23,7 @@ _EPOCHS, _BATCH = 24, 256
 _RATE, _DECAY = 5e-4, 1.0
 _PARTS = 4
 _OF_A_MEANING, _OF_A_USE = 8.0, 2.0  # what its uses weigh together, and each at most: meanings count alike
-_TRUST = 2.0  # the power of a word's reliability that its scores are multiplied with
+_APART = 0.25  # how much oftener than by chance two meanings are to be told from one another
 
 
 class Uses(NamedTuple):
@@ -41,7 +41,7 @@ class Uses(NamedTuple):
 
 
 class Fitted(NamedTuple):
-    """The words that can be told apart, the mean of all vectors, and a row for each meaning of each word.
+    """The words that can be told apart, the mean of all vectors, and a row for each meaning that can.
 
     `reliability` is how far each word is to be trusted, and has been multiplied into its rows.
     """
@@ -58,32 +58,57 @@ def fit_senses(uses: Uses, seed: int) -> Fitted:
     random = numpy.random.default_rng(seed)
     numbers = {passage: number for number, passage in enumerate(dict.fromkeys(uses.passages))}
     part = random.integers(0, _PARTS, len(numbers))[[numbers[one] for one in uses.passages]]
-    right = numpy.zeros(len(uses.words), bool)
+    unseen = numpy.zeros((len(uses.words), table.most), numpy.float32)
     for number in range(_PARTS):
-        aside = part == number
-        right[aside] = table.right(table.fit(~aside, random), aside)
-    reliability = {word: worth for word, worth in _reliability(uses, right).items() if worth > 0}
-    senses = {word: list(uses.senses[word]) for word in reliability}
+        aside = numpy.flatnonzero(part == number)
+        unseen[aside] = table.scores(table.fit(part != number, random), aside)
+    told = {word: _told_apart(scores) for word, scores in _by_meaning(uses, unseen).items()}
+    reliability = {word: one.reliability for word, one in told.items() if one.reliability > 0}
+    senses = {word: [uses.senses[word][place] for place in told[word].meanings] for word in reliability}
     matrix = table.fit(numpy.ones(len(part), bool), random)
     rows = [
-        reliability[word] ** _TRUST * (matrix @ uses.entities[entity]) / table.spread
+        reliability[word] * (matrix @ uses.entities[entity]) / table.spread
         for word, entities in senses.items()
         for entity in entities
     ]
     return Fitted(senses, table.mean, numpy.array(rows, numpy.float32), reliability)
 
 
-def _reliability(uses: Uses, right: NDArray[numpy.bool_]) -> dict[str, float]:
-    """Of each word, how much oftener than by chance it was told right, its meanings counting alike."""
-    found: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
-    for word, entity, is_right in zip(uses.words, uses.meant, right.tolist(), strict=True):
-        found[word][entity].append(is_right)
-    told = {}
-    for word, entities in uses.senses.items():
-        share = sum(sum(each) / len(each) for each in found[word].values()) / len(entities)
-        chance = 1 / len(entities)
-        told[word] = round(max(0.0, (share - chance) / (1 - chance)), 4)
-    return told
+class _Told(NamedTuple):
+    """The meanings of a word that can be told from one another, and how reliably."""
+
+    meanings: list[int]
+    reliability: float
+
+
+def _by_meaning(uses: Uses, scores: Vectors) -> dict[str, list[Vectors]]:
+    """By word, and by each of its meanings in their order, the scores of the uses that mean it."""
+    rows: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for row, pair in enumerate(zip(uses.words, uses.meant, strict=True)):
+        rows[pair].append(row)
+    return {
+        word: [scores[rows[word, entity], : len(entities)] for entity in entities]
+        for word, entities in uses.senses.items()
+    }
+
+
+def _told_apart(scores: Sequence[Vectors]) -> _Told:
+    """The meanings but for those that cannot be told from one that is used more: they would only blur the others."""
+    kept: list[int] = []
+    for place in sorted(range(len(scores)), key=lambda one: -len(scores[one])):
+        if all(_reliability(scores, [place, other]) > _APART for other in kept):
+            kept.append(place)
+    kept.sort()
+    return _Told(kept, round(_reliability(scores, kept), 4) if len(kept) > 1 else 0.0)
+
+
+def _reliability(scores: Sequence[Vectors], meanings: Sequence[int]) -> float:
+    """How much oftener than by chance each of the meanings has the best score of them, all counting alike."""
+    if not all(len(scores[one]) for one in meanings):
+        return 0.0
+    right = [(scores[one][:, meanings].argmax(axis=1) == place).mean() for place, one in enumerate(meanings)]
+    chance = 1 / len(meanings)
+    return max(0.0, (float(numpy.mean(right)) - chance) / (1 - chance))
 
 
 class _Table:
@@ -96,9 +121,9 @@ class _Table:
         self._inputs = (uses.vectors - self.mean) / self.spread
         places = {entity: place for place, entity in enumerate(uses.entities)}
         self._entities = numpy.array(list(uses.entities.values()), numpy.float32)
-        most = max(len(entities) for entities in uses.senses.values())
-        self._choices = numpy.zeros((len(uses.words), most), numpy.int64)
-        self._there = numpy.zeros((len(uses.words), most), bool)
+        self.most = max(len(entities) for entities in uses.senses.values())
+        self._choices = numpy.zeros((len(uses.words), self.most), numpy.int64)
+        self._there = numpy.zeros((len(uses.words), self.most), bool)
         self._meant = numpy.zeros(len(uses.words), numpy.int64)
         for row, (word, entity) in enumerate(zip(uses.words, uses.meant, strict=True)):
             entities = list(uses.senses[word])
@@ -123,13 +148,8 @@ class _Table:
                 adam.step(weights, [self._gradient(weights[0], order[start : start + _BATCH])], _RATE)
         return weights[0]
 
-    def right(self, matrix: Vectors, chosen: NDArray[numpy.bool_]) -> NDArray[numpy.bool_]:
-        """Whether each of the chosen uses is told right."""
-        rows = numpy.flatnonzero(chosen)
-        found: NDArray[numpy.bool_] = self._scores(matrix, rows).argmax(axis=1) == self._meant[rows]
-        return found
-
-    def _scores(self, matrix: Vectors, rows: NDArray[numpy.int64]) -> Vectors:
+    def scores(self, matrix: Vectors, rows: NDArray[numpy.int64]) -> Vectors:
+        """Of some uses, what speaks for each meaning of their words, as far as these have so many."""
         asked = self._inputs[rows] @ matrix
         scores = numpy.einsum("nd,nkd->nk", asked, self._entities[self._choices[rows]])
         found: Vectors = numpy.where(self._there[rows], scores, -numpy.inf)
@@ -137,7 +157,7 @@ class _Table:
 
     def _gradient(self, matrix: Vectors, rows: NDArray[numpy.int64]) -> Vectors:
         """That of the weighted mean of how unlikely the meant entity is by the softmax."""
-        scores = self._scores(matrix, rows)
+        scores = self.scores(matrix, rows)
         raised = numpy.exp(scores - scores.max(axis=1, keepdims=True))
         wrong = raised / raised.sum(axis=1, keepdims=True)
         wrong[numpy.arange(len(rows)), self._meant[rows]] -= 1.0

@@ -12,7 +12,7 @@ from entlink.learning.adapt_senses import linked_uses, shared_words, unmeasured
 from entlink.learning.contested import contested_cases
 from entlink.learning.self_cases import LINK, PLAIN, SENSE, Case, Parts
 from entlink.linker import load
-from knowledge_bases import make_kb
+from knowledge_bases import make_kb, paragraph
 
 CONFIG = LinkerConfig(
     retriever=[{"name": "alias"}, {"name": "edit-distance"}, {"name": "bm25"}],
@@ -54,6 +54,23 @@ def test_a_shared_word_means_its_own_texts_entity(linker):
     assert found(linker, seconds=-1.0) == []
 
 
+def test_a_word_within_a_longer_name_says_nothing_of_its_own(tmp_path):
+    """Uses such as "Corvish Channel", "Elder Corvish" and "Corvish-Elder" are not taken."""
+    rows = world()
+    within = [
+        f"The {sort} of {number} was known to all the world at that time, as they say there."
+        for sort in ("Corvish Channel", "land of Elder Corvish", "war of the Corvish-Elder")
+        for number in range(2)
+    ]
+    for row in rows[:2]:
+        row["paragraphs"][-6:] = [paragraph(one) for one in within]
+    with_names = load(make_kb(tmp_path, rows, descriptions="full"), config=CONFIG)
+    texts = [one.document.text for one in found(with_names) if one.mention.text == "Corvish"]
+    with_names.kb.close()
+    assert len(texts) == 20
+    assert all("fields of summer" in text or "verb in" in text for text in texts)
+
+
 def use(kind, word, entity, number, source=None, text=None):
     text = text or f"use {number} of {word} for {entity} in this very text"
     start = text.index(word)
@@ -73,6 +90,9 @@ def test_words_with_several_meanings_are_taken_with_their_uses():
     assert shared_words(uses, 127, 0) == {}
     assert shared_words(uses, 128, 0).keys() == {"ash"}
     assert shared_words([], 10, 0) == {}
+    uses += [use(SENSE, "yew", entity, number) for entity in ("tree", "bow") for number in range(5)]
+    assert shared_words(uses, 130, 0).keys() == {"ash"}  # the one used most
+    assert shared_words(uses, 138, 0).keys() == {"ash", "yew"}
 
 
 def test_what_is_measured_on_is_not_learnt_from():

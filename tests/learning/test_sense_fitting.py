@@ -59,6 +59,26 @@ def test_what_cannot_be_told_is_hardly_trusted_and_mostly_left_out():
     assert len(fitted.rows) == 2 * len(fitted.senses)
 
 
+def test_a_meaning_that_cannot_be_told_from_one_used_more_is_left_out():
+    """Each word has a twin of its tongue, with uses like those of the tongue: land and tongue are told as before."""
+    uses = made()
+    tongues = [row for row, one in enumerate(uses.meant) if one.startswith("tongue")]
+    twins = [row for number, row in enumerate(tongues) if number % 2]
+    meant = list(uses.meant)
+    for row in twins[::2]:  # a quarter of its uses
+        meant[row] = meant[row].replace("tongue", "twin")
+    entities = {**uses.entities}
+    senses = {}
+    for word, (land, tongue) in uses.senses.items():
+        twin = tongue.replace("tongue", "twin")
+        entities[twin] = entities[tongue]
+        senses[word] = [twin, land, tongue]
+    fitted = fit_senses(uses._replace(meant=meant, senses=senses, entities=entities), 0)
+    assert fitted.senses == {word: [land, tongue] for word, (_, land, tongue) in senses.items()}
+    assert min(fitted.reliability.values()) > 0.9
+    assert len(fitted.rows) == 2 * len(senses)
+
+
 def test_uses_of_one_passage_are_learnt_from_together():
     """What only a passage tells is not told in another one."""
     random = numpy.random.default_rng(0)

@@ -83,16 +83,28 @@ def test_words_with_several_meanings_are_taken_with_their_uses():
     uses = [use(SENSE, "ash", entity, number) for entity in ("tree", "dust") for number in range(70)]
     uses += [use(SENSE, "oak", "tree", number) for number in range(9)]  # one meaning
     uses += [use(SENSE, "elm", "elm", number) for number in range(9)] + [use(SENSE, "elm", "rare", 0)]  # too few
-    words = shared_words(uses, 1_000, 0)
+    words = shared_words(uses, 10_000, 0)
     assert {word: {entity: len(each) for entity, each in found.items()} for word, found in words.items()} == {
         "ash": {"tree": 64, "dust": 64}
     }
-    assert shared_words(uses, 127, 0) == {}
-    assert shared_words(uses, 128, 0).keys() == {"ash"}
     assert shared_words([], 10, 0) == {}
-    uses += [use(SENSE, "yew", entity, number) for entity in ("tree", "bow") for number in range(5)]
-    assert shared_words(uses, 130, 0).keys() == {"ash"}  # the one used most
-    assert shared_words(uses, 138, 0).keys() == {"ash", "yew"}
+
+
+def test_in_little_time_fewer_uses_are_read_and_those_of_the_words_used_most():
+    uses = [
+        use(SENSE, word, f"{word}{n}", i)
+        for word, count in (("ash", 9), ("yew", 99))
+        for n in (1, 2)
+        for i in range(count)
+    ]
+    assert shared_words(uses, 5, 0) == {}
+    assert {word: [len(each) for each in found.values()] for word, found in shared_words(uses, 6, 0).items()} == {
+        "yew": [3, 3]
+    }
+    assert {word: [len(each) for each in found.values()] for word, found in shared_words(uses, 600, 0).items()} == {
+        "yew": [6, 6],
+        "ash": [6, 6],
+    }
 
 
 def test_what_is_measured_on_is_not_learnt_from():

@@ -53,7 +53,7 @@ def test_what_can_be_told_is_learnt_and_trusted():
 
 def test_what_cannot_be_told_is_hardly_trusted_and_mostly_left_out():
     fitted = fit_senses(made(words=40, told=False), 0)
-    assert len(fitted.senses) < 30
+    assert len(fitted.senses) < 10
     assert sum(fitted.reliability.values()) / 40 < 0.2
     assert fitted.senses.keys() == fitted.reliability.keys()
     assert len(fitted.rows) == 2 * len(fitted.senses)
@@ -63,9 +63,8 @@ def test_a_meaning_that_cannot_be_told_from_one_used_more_is_left_out():
     """Each word has a twin of its tongue, with uses like those of the tongue: land and tongue are told as before."""
     uses = made()
     tongues = [row for row, one in enumerate(uses.meant) if one.startswith("tongue")]
-    twins = [row for number, row in enumerate(tongues) if number % 2]
     meant = list(uses.meant)
-    for row in twins[::2]:  # a quarter of its uses
+    for row in tongues[::4]:
         meant[row] = meant[row].replace("tongue", "twin")
     entities = {**uses.entities}
     senses = {}

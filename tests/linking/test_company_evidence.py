@@ -89,7 +89,8 @@ def test_company_by_chance_is_taken_off_where_there_is_company(folder, opened):
         assert one.evidence["expected"] == known > 0
         assert one.evidence["sum"] == pytest.approx(one.evidence["company"] - 0.5 * known)
     assert {one.evidence["expected"] for one in alone} == {0.0}
-    (found,) = CombinationRanker(opened(folder)).rank([shortlist("Dutch")])
+    weights.pop("expected")
+    (found,) = CombinationRanker(opened(folder), weights=weights).rank([shortlist("Dutch")])
     assert all("expected" not in one.evidence for one in found)  # not weighed by default
 
 

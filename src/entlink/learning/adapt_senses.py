@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 Progress = Callable[[str, float, float], None]
 SENSES = "senses"
 MOST_SENSES = 4  # of a word
-_FEWEST_OF_SENSE, _MOST_OF_SENSE = 3, 64
+_FEWEST_OF_SENSE, MOST_OF_SENSE = 3, 64
+_SHARE_OF_SENSE = 0.01  # of all uses that are read, at most: in little time, fewer of each
 _FEWEST_WORDS = 5
 _SEEN = 30  # characters on each side by which a use is known again
 Senses = Mapping[str, Mapping[str, Sequence[Case]]]  # by word and entity
@@ -51,13 +52,14 @@ def shared_words(uses: Iterable[Case], most: int, seed: int) -> Senses:
     for one in uses:
         found[one.mention.text][one.entity].append(one)
     random = Random(seed)
+    most_of_sense = min(MOST_OF_SENSE, max(_FEWEST_OF_SENSE, round(_SHARE_OF_SENSE * most)))
     words = [word for word, senses in found.items() if sum(map(_is_enough, senses.values())) > 1]
     words.sort(key=lambda word: (-sum(map(len, found[word].values())), word))
     chosen: dict[str, dict[str, list[Case]]] = {}
     for word in words:
         often = sorted(found[word].items(), key=lambda one: -len(one[1]))[:MOST_SENSES]
         taken = {
-            entity: random.sample(each, min(_MOST_OF_SENSE, len(each))) for entity, each in often if _is_enough(each)
+            entity: random.sample(each, min(most_of_sense, len(each))) for entity, each in often if _is_enough(each)
         }
         most -= sum(map(len, taken.values()))
         if most < 0:

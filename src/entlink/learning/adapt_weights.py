@@ -40,6 +40,7 @@ START_WEIGHTS: Mapping[str, float] = {
     "coherence": 2.8,
     "edit-distance": 0.7,
     "company": 0.65,
+    "expected": 0.0,
     "shortened": 0.25,
 }
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from entlink.documents import Candidate, Document, Mention, Span
 from entlink.kb.folding import is_spaceless
-from entlink.learning.adapt_senses import MOST_SENSES
+from entlink.learning.adapt_senses import MOST_OF_SENSE, MOST_SENSES
 from entlink.learning.self_cases import SENSE, Case
 from entlink.learning.self_texts import PassageReader, read_texts
 from entlink.tuning.self_linking import ranked
@@ -34,11 +34,10 @@ _COMMON = 0.15  # a word in a larger share of the passages says nothing
 _ASKED = 4  # places of a word in other texts, that a linker is asked about
 _NEAR = 4.0  # of the ranker's sum: candidates so near the best one share the word
 _NOT_FOUND = 6.0  # how far behind the best one is that was not found
-_OF_A_SENSE = 64
 _AROUND = 300  # characters
 _AT_ONCE = 128
 _LONGEST = 40  # characters of a word before
-_BEFORE, _AFTER = re.compile(r"(\w[\w.]*)[ -]$"), re.compile(r"[ -]?(\w+)")
+_BEFORE, _AFTER = re.compile(r"(\w[\w.]*)[ -]$"), re.compile(r"[ -](\w+)")
 
 _OwnUses = dict[str, dict[str, list[tuple[Document, Mention]]]]  # by word and entity
 
@@ -154,7 +153,7 @@ def _own_uses(linker: Linker, near: Mapping[str, Sequence[str]], texts: OwnTexts
 
 
 def _is_alone(text: str, start: int, end: int, texts: OwnTexts) -> bool:
-    """Whether no word beside it has a capital, but for common ones that begin a sentence."""
+    """Whether no word beside it has a capital, but for common ones, which begin a sentence."""
     beside = (_BEFORE.search(text, max(0, start - _LONGEST), start), _AFTER.match(text, end))
     return not any(one and one[1][0].isupper() and texts.share(one[1]) <= _COMMON for one in beside)
 
@@ -166,7 +165,7 @@ def _cases(own: _OwnUses, near: Mapping[str, Sequence[str]], random: Random) -> 
         for id in sharing if len(sharing) > 1 else ():
             uses = own[word][id]
             others = [Candidate(one, 0.0) for one in sharing if one != id]
-            for document, mention in random.sample(uses, min(_OF_A_SENSE, len(uses))):
+            for document, mention in random.sample(uses, min(MOST_OF_SENSE, len(uses))):
                 cases.append(Case(SENSE, id, document, mention, id, others))
     return cases
 

@@ -16,7 +16,7 @@ from entlink.documents import Candidate
 from entlink.learning.self_cases import Case, plain_case
 from entlink.learning.self_kinds import ALIKE, IN_COMPANY, SPOKEN_OF, Proposals, Together
 from entlink.learning.self_texts import OwnTexts, read_texts
-from entlink.ranking.combination import CombinationRanker
+from entlink.ranking.combination import OF_COMPANY, CombinationRanker
 from entlink.tuning.self_linking import ranked
 
 if TYPE_CHECKING:
@@ -129,7 +129,9 @@ class _Page:
         ranker = linker.ranker
         assert isinstance(ranker, CombinationRanker)
         self._bias = ranker.bias
-        self._weights = {name: weight for name, weight in ranker.weights.items() if weight > 0 and name != "company"}
+        self._weights = {
+            name: weight for name, weight in ranker.weights.items() if weight > 0 and name not in OF_COMPANY
+        }
 
     def judge(self, mention: SelfMention, shortlist: Shortlist) -> str | None:
         surface, first = mention.mention.text, shortlist.candidates[:_FIRST_OF_PAGE]

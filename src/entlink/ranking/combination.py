@@ -36,7 +36,7 @@ DEFAULT_WEIGHTS: Mapping[str, float] = {
 _BIAS = 11.0
 _COMPANY = "company"
 _EXPECTED = "expected"  # what is spoken of often has company by chance: that much of it says nothing
-_OF_COMPANY = (_COMPANY, _EXPECTED)  # nothing for most names, so that the bias does not reckon with them
+OF_COMPANY = (_COMPANY, _EXPECTED)  # nothing for most names, so that the bias does not reckon with them
 _CROSS = "cross"
 _RECENT = "recent"  # what a conversation remembers of an entity, from 0 to 1; the bias does not reckon with it
 _CROSS_WEIGHT = 1.0  # of the scores of a cross-encoder, which are the logarithms of chances
@@ -129,12 +129,13 @@ class CombinationRanker:
         """With the evidence that a mention and a candidate have by themselves, and its sum, best first."""
         scored = []
         company = None if self._company is None else self._company.of(surface, candidates)
+        is_expected = company is not None and any(company)
         for number, one in enumerate(candidates):
             evidence = {**one.evidence, **self._own_evidence(surface, one)}
             if company is not None:
                 evidence[_COMPANY] = company[number]
                 if self.weights[_EXPECTED]:
-                    evidence[_EXPECTED] = evidence["popularity"] if any(company) else 0.0
+                    evidence[_EXPECTED] = evidence["popularity"] if is_expected else 0.0
             scored.append(Candidate(one.entity, self._sum(evidence), evidence, one.title))
         return sorted(scored, key=lambda one: -one.score)
 
@@ -208,7 +209,7 @@ class CombinationRanker:
     def _bias_of(self, candidates: Sequence[Candidate]) -> float:
         """The share of the bias that the evidence at hand can make up for."""
         there = set().union(*(one.evidence for one in candidates))
-        weights = {name: weight for name, weight in self.weights.items() if weight > 0 and name not in _OF_COMPANY}
+        weights = {name: weight for name, weight in self.weights.items() if weight > 0 and name not in OF_COMPANY}
         at_hand = sum(weight for name, weight in weights.items() if name in there)
         return self.bias * at_hand / sum(weights.values()) if weights else self.bias
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from random import Random
@@ -28,9 +28,10 @@ Senses = Mapping[str, Mapping[str, Sequence[Case]]]  # by word and entity
 
 
 def linked_uses(parts: Parts) -> list[Case]:
-    """The links to train on, each once: a use of its name."""
+    """The links to train on, each once: a use of its name. What a name means most often comes first."""
     uses = {one.document.id: one for one in parts.train if one.kind in (LINK, PLAIN)}
-    return list(uses.values())
+    often = Counter((one.mention.text, one.entity) for one in uses.values())
+    return sorted(uses.values(), key=lambda one: -often[one.mention.text, one.entity])
 
 
 def unmeasured(uses: Sequence[Case], parts: Parts) -> list[Case]:
@@ -47,7 +48,10 @@ def unmeasured(uses: Sequence[Case], parts: Parts) -> list[Case]:
 
 
 def shared_words(uses: Iterable[Case], most: int, seed: int) -> Senses:
-    """Words with several meanings, and uses of each, so many at most in all: those of the words used most."""
+    """Words with several meanings, and uses of each, so many at most in all: those of the words used most.
+
+    Of a word's meanings the first come first.
+    """
     found: dict[str, dict[str, list[Case]]] = defaultdict(lambda: defaultdict(list))
     for one in uses:
         found[one.mention.text][one.entity].append(one)
@@ -57,10 +61,8 @@ def shared_words(uses: Iterable[Case], most: int, seed: int) -> Senses:
     words.sort(key=lambda word: (-sum(map(len, found[word].values())), word))
     chosen: dict[str, dict[str, list[Case]]] = {}
     for word in words:
-        often = sorted(found[word].items(), key=lambda one: -len(one[1]))[:MOST_SENSES]
-        taken = {
-            entity: random.sample(each, min(most_of_sense, len(each))) for entity, each in often if _is_enough(each)
-        }
+        senses = [(entity, each) for entity, each in found[word].items() if _is_enough(each)][:MOST_SENSES]
+        taken = {entity: random.sample(each, min(most_of_sense, len(each))) for entity, each in senses}
         most -= sum(map(len, taken.values()))
         if most < 0:
             break

@@ -23,13 +23,14 @@ _EPOCHS, _BATCH = 24, 256
 _RATE, _DECAY = 5e-4, 1.0
 _PARTS = 4
 _OF_A_MEANING, _OF_A_USE = 8.0, 2.0  # what its uses weigh together, and each at most: meanings count alike
-_APART = 0.25  # how much oftener than by chance two meanings are to be told from one another
+_APART = 0.3  # how much oftener than by chance two meanings are to be told from one another
 
 
 class Uses(NamedTuple):
     """Uses of words: the vector of each, its word, and which of the word's entities it means.
 
-    Uses with the same of `passages` see the same text, and are learnt from together or not at all.
+    Of a word's `senses` those that matter more come first. Uses with the same of `passages` see the same text, and
+    are learnt from together or not at all.
     """
 
     vectors: Vectors  # [n, d]
@@ -93,13 +94,10 @@ def _by_meaning(uses: Uses, scores: Vectors) -> dict[str, list[Vectors]]:
 
 
 def _told_apart(scores: Sequence[Vectors]) -> _Told:
-    """The meanings but for those that cannot be told from one that is used more: they would only blur the others."""
-    kept: list[int] = []
-    for place in sorted(range(len(scores)), key=lambda one: -len(scores[one])):
-        if all(_reliability(scores, [place, other]) > _APART for other in kept):
-            kept.append(place)
-    kept.sort()
-    return _Told(kept, round(_reliability(scores, kept), 4) if len(kept) > 1 else 0.0)
+    """The first two meanings that can be told from one another: more would only blur these."""
+    others = (place for place in range(1, len(scores)) if _reliability(scores, [0, place]) > _APART)
+    second = next(others, None)
+    return _Told([0], 0.0) if second is None else _Told([0, second], round(_reliability(scores, [0, second]), 4))
 
 
 def _reliability(scores: Sequence[Vectors], meanings: Sequence[int]) -> float:

@@ -63,9 +63,9 @@ def fit_senses(uses: Uses, seed: int) -> Fitted:
     for number in range(_PARTS):
         aside = numpy.flatnonzero(part == number)
         unseen[aside] = table.scores(table.fit(part != number, random), aside)
-    told = {word: _told_apart(scores) for word, scores in _by_meaning(uses, unseen).items()}
-    reliability = {word: one.reliability for word, one in told.items() if one.reliability > 0}
-    senses = {word: [uses.senses[word][place] for place in told[word].meanings] for word in reliability}
+    told = {word: found for word, scores in _by_meaning(uses, unseen).items() if (found := _second(scores))}
+    reliability = {word: one.reliability for word, one in told.items()}
+    senses = {word: [uses.senses[word][0], uses.senses[word][one.meaning]] for word, one in told.items()}
     matrix = table.fit(numpy.ones(len(part), bool), random)
     rows = [
         reliability[word] * (matrix @ uses.entities[entity]) / table.spread
@@ -75,10 +75,10 @@ def fit_senses(uses: Uses, seed: int) -> Fitted:
     return Fitted(senses, table.mean, numpy.array(rows, numpy.float32), reliability)
 
 
-class _Told(NamedTuple):
-    """The meanings of a word that can be told from one another, and how reliably."""
+class _Second(NamedTuple):
+    """The place of a meaning that can be told from the first, and how reliably."""
 
-    meanings: list[int]
+    meaning: int
     reliability: float
 
 
@@ -93,20 +93,22 @@ def _by_meaning(uses: Uses, scores: Vectors) -> dict[str, list[Vectors]]:
     }
 
 
-def _told_apart(scores: Sequence[Vectors]) -> _Told:
-    """The first two meanings that can be told from one another: more would only blur these."""
-    others = (place for place in range(1, len(scores)) if _reliability(scores, [0, place]) > _APART)
-    second = next(others, None)
-    return _Told([0], 0.0) if second is None else _Told([0, second], round(_reliability(scores, [0, second]), 4))
+def _second(scores: Sequence[Vectors]) -> _Second | None:
+    """The next meaning that can be told from the first; more than two would only blur one another."""
+    for place in range(1, len(scores)):
+        worth = _reliability(scores, place)
+        if worth > _APART:
+            return _Second(place, round(worth, 4))
+    return None
 
 
-def _reliability(scores: Sequence[Vectors], meanings: Sequence[int]) -> float:
-    """How much oftener than by chance each of the meanings has the best score of them, all counting alike."""
-    if not all(len(scores[one]) for one in meanings):
+def _reliability(scores: Sequence[Vectors], place: int) -> float:
+    """How much oftener than by chance uses of the first meaning and another are told apart, both counting alike."""
+    if not len(scores[0]) or not len(scores[place]):
         return 0.0
-    right = [(scores[one][:, meanings].argmax(axis=1) == place).mean() for place, one in enumerate(meanings)]
-    chance = 1 / len(meanings)
-    return max(0.0, (float(numpy.mean(right)) - chance) / (1 - chance))
+    first = (scores[0][:, 0] > scores[0][:, place]).mean()
+    other = (scores[place][:, place] > scores[place][:, 0]).mean()
+    return float(first + other - 1)
 
 
 class _Table:

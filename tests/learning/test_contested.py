@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from adapt_runs import quiet
 from shared_world import LANDS, world
 
 from entlink.config import LinkerConfig
@@ -26,10 +27,6 @@ def linker(tmp_path_factory):
     linker = load(make_kb(tmp_path_factory.mktemp("shared"), world(), descriptions="full"), config=CONFIG)
     yield linker
     linker.kb.close()
-
-
-def quiet(stage, done, total):
-    pass
 
 
 def found(linker, *, seconds=60.0):

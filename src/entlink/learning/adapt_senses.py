@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, float, float], None]
 SENSES = "senses"
-MOST_SENSES = 4  # of a word
-_FEWEST_OF_SENSE, MOST_OF_SENSE = 3, 64
+MOST_SENSES = 4  # of a word, of which two that can be told apart are kept
+MOST_OF_SENSE = 64
+_FEWEST_OF_SENSE = 3
 _SHARE_OF_SENSE = 0.01  # of all uses that are read, at most: in little time, fewer of each
 _FEWEST_WORDS = 5
 _SEEN = 30  # characters on each side by which a use is known again
@@ -50,7 +51,7 @@ def unmeasured(uses: Sequence[Case], parts: Parts) -> list[Case]:
 def shared_words(uses: Iterable[Case], most: int, seed: int) -> Senses:
     """Words with several meanings, and uses of each, so many at most in all: those of the words used most.
 
-    Of a word's meanings the first come first.
+    A word's meanings stand in the order in which they come first among the uses.
     """
     found: dict[str, dict[str, list[Case]]] = defaultdict(lambda: defaultdict(list))
     for one in uses:

@@ -76,7 +76,8 @@ def _adapt(arguments: Namespace) -> None:
             found = adapt(arguments.kb, wanted, report, restart=arguments.restart, command=command)
     except (KeyboardInterrupt, RuntimeError) as problem:
         if is_interruption(problem):
-            note("what is done is kept; the same command goes on from there")
+            again = "the same command without --restart" if arguments.restart else "the same command"
+            note(f"what is done is kept; {again} goes on from there")
         raise
     if arguments.json:
         say_json(msgspec.to_builtins(found))

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-Report = Callable[[str, float, float], None]  # what is being done, done so far, total
+# What is being done, done so far, total. What comes after a comma may change meanwhile: "training, loss 0.52".
+Report = Callable[[str, float, float], None]
 
 
 @contextmanager
@@ -34,7 +35,7 @@ class _Bar:
         self._shown_from = monotonic() + patience
         self._bar: Progress | None = None
         self._task: TaskID | None = None
-        self._stage = ""
+        self._work = ""
 
     def report(self, stage: str, done: float, total: float) -> None:
         if self._bar is None:
@@ -42,11 +43,12 @@ class _Bar:
                 return
             self._bar = _make_bar()
             self._bar.start()
-        if stage != self._stage or self._task is None:
+        work = stage.partition(",")[0]
+        if work != self._work or self._task is None:
             if self._task is not None:
                 self._bar.remove_task(self._task)
-            self._stage, self._task = stage, self._bar.add_task(stage, total=total or None)
-        self._bar.update(self._task, completed=done, total=total or None)
+            self._work, self._task = work, self._bar.add_task(stage, total=total or None)
+        self._bar.update(self._task, description=stage, completed=done, total=total or None)
 
     def close(self) -> None:
         if self._bar is not None:
@@ -55,13 +57,22 @@ class _Bar:
 
 def _make_bar() -> Progress:
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(),
         TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
     )

@@ -34,6 +34,41 @@ def test_a_terminal_gets_a_bar(monkeypatch):
     assert "100%" in drawn
 
 
+def test_what_changes_meanwhile_does_not_begin_the_bar_anew(monkeypatch):
+    from rich.progress import Progress
+
+    begun = []
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    add_task = Progress.add_task
+    monkeypatch.setattr(
+        Progress, "add_task", lambda self, stage, **named: begun.append(stage) or add_task(self, stage, **named)
+    )
+    with progress() as report:
+        for step in range(1, 4):
+            report(f"training, loss {1 / step:.2f}", step, 9)
+        report("writing", 0, 0)
+    assert begun == ["training, loss 1.00", "writing"]
+
+
+def test_the_time_that_is_left_is_told(monkeypatch):
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from entlink_cli.progress import _make_bar
+
+    seconds = iter(range(1_000))
+    bar = _make_bar()
+    monkeypatch.setattr(bar, "get_time", lambda: float(next(seconds)))
+    task = bar.add_task("training", total=100)
+    for step in range(1, 11):
+        bar.update(task, completed=step)
+    console = Console(file=io.StringIO(), width=120)
+    console.print(Progress.get_renderable(bar))
+    drawn = console.file.getvalue()
+    assert "10%" in drawn
+    assert "left 0:0" in drawn
+
+
 def test_no_bar_where_nobody_looks_or_before_its_time(monkeypatch):
     assert reported(monkeypatch, io.StringIO()) == ""
     assert reported(monkeypatch, Terminal(), quiet=True) == ""

@@ -11,8 +11,10 @@ from tiny_training import make_base
 
 import entlink
 from entlink.config import linker_beside, read_config
-from entlink.errors import ExistsError, InputError, MissingExtraError
-from entlink.kb.edits import remove
+from entlink.documents import Entity
+from entlink.errors import EntlinkError, ExistsError, InputError, MissingExtraError
+from entlink.kb.edits import add, remove
+from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.learning.adapt import AdaptOptions, adapt
 from entlink.learning.adapt_report import table
 from entlink.saving import read_card
@@ -114,6 +116,70 @@ def test_a_killed_run_goes_on_where_it_was(world, options, tmp_path):
     assert made[0].nil == made[1].nil
 
 
+def test_a_run_killed_at_its_very_end_is_finished(world, options, monkeypatch):
+    from entlink.learning.adapt_state import AdaptFolder
+
+    quick = AdaptOptions(minutes=60, config=options.config, train=False)
+
+    def killed(folder):
+        raise Killed
+
+    with monkeypatch.context() as patched, pytest.raises(Killed):
+        patched.setattr(AdaptFolder, "put_in_place", killed)
+        adapt(world, quick, quiet)
+    assert not linker_beside(world).exists()
+    with monkeypatch.context() as patched, pytest.raises(Killed):
+        patched.setattr(AdaptFolder, "forget", killed)  # the linker is in its place by then
+        adapt(world, quick, quiet)
+    made = (linker_beside(world) / "card.json").read_bytes()
+    report = adapt(world, quick, quiet)
+    assert (linker_beside(world) / "card.json").read_bytes() == made
+    assert read_card(linker_beside(world)).steps[0]["adapt"]["after"] == report.after
+    assert not list(world.parent.glob("*.adapting"))
+
+
+def test_a_training_gone_on_with_has_the_time_that_it_was_given(world, options, monkeypatch):
+    from entlink.learning import train as training
+
+    given = []
+    original = training.train
+
+    def noted(*arguments, minutes, **named):
+        given.append(minutes)
+        return original(*arguments, minutes=minutes, **named)
+
+    monkeypatch.setattr(training, "train", noted)
+    with pytest.raises(Killed):
+        adapt(world, options, killing("bi-encoder: training", 2))
+    adapt(world, options, quiet)
+    assert given[0] == given[1] == pytest.approx(0.55 * 60)
+
+
+def test_a_stage_that_was_broken_off_begins_with_what_it_began_with(world, options, monkeypatch):
+    from entlink.learning import adapt_tools
+    from entlink.learning.adapt_state import AdaptFolder
+
+    monkeypatch.setattr(adapt_tools, "_CHANCE", -1e6)  # names cut short are not good enough
+    quick = AdaptOptions(minutes=60, config=options.config, train=False)
+    seen = []
+
+    def progress(stage, done, total):
+        state = AdaptFolder(linker_beside(world)).read()
+        if state is not None and state.stages[-1].name == "start" and stage not in seen:
+            seen.append(stage)
+            if len(seen) == 2:  # the examples are being found again
+                raise Killed
+
+    with pytest.raises(Killed):
+        adapt(world, quick, progress)
+    state = AdaptFolder(linker_beside(world)).read()
+    assert any(one["name"] == "shortened" for one in state.config.retriever)
+    report = adapt(world, quick, quiet)
+    names = next(one for one in report.stages if one.name == "names")
+    assert not names.kept
+    assert "left alone" not in names.note
+
+
 def test_what_was_begun_otherwise_is_told(world, options):
     with pytest.raises(Killed):
         adapt(world, options, killing("weighing evidence", 1))
@@ -165,9 +231,51 @@ def test_a_linker_made_otherwise_is_left_alone(world, options):
     with pytest.raises(ExistsError, match=r"not made by adapting.*--restart"):
         adapt(world, options, quiet)
     quick = AdaptOptions(minutes=60, config=options.config, train=False)
-    adapt(world, quick, quiet, restart=True)
+    with pytest.raises(Killed):
+        adapt(world, quick, killing("finding examples", 40), restart=True)
+    assert read_config(folder).nil == read_config(options.config).nil
+    adapt(world, quick, quiet)  # that it may be replaced was said when it was begun
     adapt(world, quick, quiet)  # its own is replaced
     assert len(read_card(folder).steps) == 1
+
+
+def test_what_is_started_from_is_not_replaced(world, options, tmp_path):
+    quick = AdaptOptions(minutes=60, config=options.config, train=False)
+    adapt(world, quick, quiet)
+    again = AdaptOptions(minutes=60, config=str(linker_beside(world)), train=False)
+    with pytest.raises(InputError, match=r"world.linker: this linker was adapted already.*--config"):
+        adapt(world, again, quiet)
+    mine = tmp_path / "mine.linker"
+    mine.mkdir()
+    (mine / "linker.toml").write_text(LEXICAL, encoding="utf8")
+    onto = AdaptOptions(minutes=60, config=str(mine), output=str(mine), train=False)
+    with pytest.raises(InputError, match=r"the new linker would take its place.*-o"):
+        adapt(world, onto, quiet, restart=True)
+    assert (mine / "linker.toml").read_text(encoding="utf8") == LEXICAL
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "told"),
+    [
+        ("training.device", "cuda:7", "the device 'cuda:7' is not here"),
+        ("training.batch", "-1", "training.batch"),
+        ("model.base", "no/such/folder", "no/such/folder: there is no such folder"),
+    ],
+)
+def test_what_no_training_could_have_is_told_first(world, options, setting, value, told):
+    chosen = AdaptOptions(minutes=60, config=options.config, settings={**options.settings, setting: value})
+    with pytest.raises(EntlinkError, match=told):
+        adapt(world, chosen, quiet)
+    assert not list(world.parent.glob("*.adapting"))
+
+
+def test_an_entity_that_comes_later_is_linked_by_the_adapted_models(world, options):
+    report = adapt(world, options, quiet)
+    add(world, [Entity("mount-xanthe", "Mount Xanthe", description="Mount Xanthe is a mountain above Alder Bay.")])
+    linker = entlink.load(world)
+    kept = {one.name for one in report.stages if one.kept}
+    assert ("./bi-encoder" in (linker_beside(world) / "linker.toml").read_text("utf8")) == ("bi-encoder" in kept)
+    assert [link.entity for link in linker.link("They climbed Mount Xanthe.").links] == ["mount-xanthe"]
 
 
 @pytest.mark.parametrize("how", ["not wanted", "not installed"])
@@ -215,6 +323,16 @@ def test_links_are_examples_where_they_are_kept(tmp_path, options):
     assert 0 < detector.figures["before"] <= 1
 
 
+def test_where_links_are_too_few_texts_are_learnt_from(tmp_path, options):
+    plain, linked = tiny_world.rows(), tiny_world.rows(linked=True)
+    kb = make_kb(tmp_path, [linked[0], *plain[1:]], "hardly", descriptions="full")
+    with KnowledgeBase.open(kb) as opened:
+        assert opened.has_hyperlinks
+    report = adapt(kb, AdaptOptions(minutes=60, config=options.config, train=False), quiet)
+    assert "link" not in report.examples
+    assert sum(report.examples.values()) >= 100
+
+
 def test_without_short_names_examples_are_found_again(world, options, monkeypatch):
     from entlink.learning import adapt_tools
     from entlink.learning.self_cases import read_cases
@@ -241,5 +359,5 @@ def test_what_another_release_began_is_not_gone_on_with(world, options, monkeypa
     with pytest.raises(Killed):
         adapt(world, options, killing("finding examples", 40))
     monkeypatch.setattr(adapt_state, "FORMAT", 99)
-    with pytest.raises(InputError, match=r"adapting was begun otherwise: format was 3 and is 99"):
+    with pytest.raises(InputError, match=r"adapting was begun otherwise: format was 4 and is 99"):
         adapt(world, options, quiet)

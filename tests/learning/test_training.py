@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+from functools import partial
 from itertools import pairwise
 
 import msgspec
@@ -89,6 +91,34 @@ def test_killed_and_resumed_is_as_never_killed(stage, base, tmp_path, kind, step
         look[:3] for look in map(msgspec.structs.astuple, whole.history)
     ]
     assert not (tmp_path / "killed" / "checkpoint").exists()
+
+
+def test_a_checkpoint_says_how_and_with_which_commit_it_was_made(stage, base, tmp_path, monkeypatch):
+    monkeypatch.setattr("entlink.learning.train.commit", lambda: "0123abcd")
+    config = make_config(base, checkpoint_every=2)
+    with pytest.raises(Killed):
+        train(config, stage, make_examples(32), [], tmp_path / "made", progress=killing(3))
+    kept = torch.load(tmp_path / "made" / "checkpoint" / "state.pt", weights_only=True)
+    facts = msgspec.json.decode(kept["facts"])
+    assert facts["commit"] == "0123abcd"
+    assert facts["training.learning_rate"] == config.training.learning_rate
+    monkeypatch.setattr("entlink.learning.train.commit", lambda: "4567cdef")
+    assert train(config, stage, make_examples(32), [], tmp_path / "made").steps == 4  # another commit may go on
+
+
+def test_the_commit_is_that_of_entlink_alone(tmp_path, monkeypatch):
+    from entlink.learning import export
+
+    run = partial(subprocess.run, check=True, capture_output=True, cwd=tmp_path)
+    run(["git", "init"])
+    run(["git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "--allow-empty", "-m", "another project"])
+    own = tmp_path / "site-packages" / "export.py"
+    own.parent.mkdir()
+    own.touch()
+    monkeypatch.setattr(export, "__file__", str(own))
+    assert export.commit() == ""
+    run(["git", "add", str(own)])
+    assert len(export.commit()) == 40
 
 
 def test_a_resumed_training_takes_up_where_it_was(stage, base, tmp_path):

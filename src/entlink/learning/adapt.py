@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from math import ceil
 from pathlib import Path
 
 import msgspec
 
 from entlink.config import linker_beside, read_config
-from entlink.errors import InputError
+from entlink.errors import InputError, MissingExtraError
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.writing import write_lock
 from entlink.learning.adapt_report import AdaptReport
+from entlink.learning.adapt_settings import SHARES, config_of_training
 from entlink.learning.adapt_stages import FLAT, NOT_WANTED, Stages
 from entlink.learning.adapt_state import STEP, AdaptFolder, AdaptOptions, AdaptState, check_same, facts_of
 from entlink.learning.self_texts import has_text
@@ -42,12 +44,15 @@ def adapt(
     """Adapt a linker to a knowledge base and save it beside it, or in `options.output`.
 
     Whoever calls again after an interruption goes on where it stopped; `restart` begins anew, and replaces a linker
-    that was not made by adapting. Nothing is changed before it is clear that there is something to learn from.
+    that was not made by adapting. Without entities or texts to learn from nothing is changed; where the texts turn
+    out to give too few examples, the knowledge base keeps the indexes that were made to find them.
     """
     numpy_or_told()
     path = Path(kb_path)
     folder = AdaptFolder(Path(options.output) if options.output else linker_beside(path))
-    folder.check_output(restart=restart)
+    folder.check_start(options.config)
+    begun = None if restart else folder.read()
+    folder.check_output(replaces=restart or (begun is not None and begun.replaces))
     with KnowledgeBase.open(path) as kb:
         _check(kb, options)
         facts = facts_of(kb, options)
@@ -55,25 +60,32 @@ def adapt(
         state = None if restart else folder.read()
         if state is None:
             folder.clear(_LOCK)
-            state = AdaptState(facts, read_config(options.config))
+            state = AdaptState(facts, read_config(options.config), replaces=restart)
         else:
             check_same(folder, state, facts)
-        try:
-            stages = Stages(path, options, folder, state, progress)
-            stages.run()
-        except InputError:
-            if not any(one.name == "examples" for one in state.stages):
-                folder.forget()
-            raise
+        stages = Stages(path, options, folder, state, progress)
+        _run(stages)
         report = _report(path, folder, state, stages.accuracy)
-        step = {"command": command, STEP: msgspec.to_builtins(report), "options": msgspec.to_builtins(options)}
-        (folder.linker / CARD_FILE).unlink(missing_ok=True)  # of a run that was killed as it ended
-        save_linker(folder.linker, folder.resolved(state.config), step, path.name)
+        if not state.finished:
+            step = {"command": command, STEP: msgspec.to_builtins(report), "options": msgspec.to_builtins(options)}
+            (folder.linker / CARD_FILE).unlink(missing_ok=True)  # of a run that was killed as it ended
+            save_linker(folder.linker, folder.resolved(state.config), step, path.name)
+            state.finished = True
+            folder.write(state)
         folder.put_in_place()
     for one in report.stages:
         if one.note.startswith("left out") and NOT_WANTED not in one.note:
             logging.getLogger(__name__).warning("%s: the stage %s was %s", path, one.name, one.note)
     return report
+
+
+def _run(stages: Stages) -> None:
+    try:
+        stages.run()
+    except InputError:
+        if not any(one.name == "examples" for one in stages.state.stages):
+            stages.folder.forget()
+        raise
 
 
 def _check(kb: KnowledgeBase, options: AdaptOptions) -> None:
@@ -89,14 +101,33 @@ def _check(kb: KnowledgeBase, options: AdaptOptions) -> None:
             f"{kb.folder}: its descriptions have no text to learn from. Build it with --descriptions full, or with "
             "entities that have some"
         )
+    if options.train:
+        _check_trainings(options)
     seconds = _seconds_of_vectors(kb, options)
     if seconds > _FOR_INDEXES * options.minutes * 60:
-        least = seconds / _FOR_INDEXES / 60
+        least = ceil(seconds / _FOR_INDEXES / 6) / 10
         raise InputError(
             f"{options.minutes:g} minutes are too few: the vectors of {count:,} entities alone take about "
-            f"{seconds / 60:.1f}. Give --minutes {least:.0f} or more, or make them first with `entlink kb index "
+            f"{seconds / 60:.1f}. Give --minutes {least:g} or more, or make them first with `entlink kb index "
             f"{kb.folder} --vectors minilm`"
         )
+
+
+def _check_trainings(options: AdaptOptions) -> None:
+    """Settings, a base or a device that no training could have are told before an hour is spent."""
+    from entlink.encoders.extras import require_train
+
+    configs = [config_of_training(name, options) for name in SHARES]
+    try:
+        require_train("training a model")
+    except MissingExtraError:
+        return  # the stages say so
+    from entlink.learning.base import check_base
+    from entlink.learning.train import device_of
+
+    for config in configs:
+        check_base(config.model.base)
+        device_of(config.training.device)
 
 
 def _seconds_of_vectors(kb: KnowledgeBase, options: AdaptOptions) -> float:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from entlink.config import LinkerConfig, retriever_names
 from entlink.learning.adapt_lessons import BI_ENCODER, CROSS_ENCODER
 from entlink.learning.adapt_senses import SENSES
+from entlink.learning.adapt_state import AdaptOptions
+from entlink.learning.train_config import TrainConfig, read_train_config
 
 # Of the minutes: a bi-encoder's step costs a fifth of a cross-encoder's, and what it learns is worth more.
 SHARES = {BI_ENCODER: 0.55, CROSS_ENCODER: 0.12}
@@ -25,6 +27,14 @@ OWN_SETTINGS = {
     },
     CROSS_ENCODER: {"model.entity_tokens": "40", "training.learning_rate": "1.5e-4", "training.masked": "0.15"},
 }
+
+
+def config_of_training(name: str, options: AdaptOptions) -> TrainConfig:
+    """How a model is trained, with what the user wants otherwise."""
+    seeded = {"training.seed": str(options.seed)}
+    return read_train_config(name, {**SETTINGS, **OWN_SETTINGS[name], **seeded, **options.settings})
+
+
 # Where nothing but the texts was learnt from, what fits examples made of them need not fit mentions to come: the
 # weights are then those that did best on the development mentions of Schools Wikipedia.
 _WITHOUT_LINKS: dict[str, dict[str, float]] = {

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -20,10 +19,9 @@ from entlink.learning.adapt_names import SHORTENED, found_again, with_short_name
 from entlink.learning.adapt_report import StageFigures
 from entlink.learning.adapt_senses import SENSES, learn_senses, linked_uses, sense_encoder, shared_words, unmeasured
 from entlink.learning.adapt_settings import (
-    OWN_SETTINGS,
-    SETTINGS,
     SHARES,
     WEIGHTS_WITH_LINKS,
+    config_of_training,
     weights_without_links,
 )
 from entlink.learning.adapt_tools import StageTools
@@ -40,15 +38,12 @@ from entlink.learning.self_links import link_pairs
 from entlink.learning.self_pairs import Wanted, self_pairs
 from entlink.ranking.combination import DEFAULT_WEIGHTS
 
-if TYPE_CHECKING:
-    from entlink.learning.train_config import TrainConfig
-
 Progress = Callable[[str, float, float], None]
 FEWEST_EXAMPLES = 100
 # Entities: to read the texts of more, or cut their names, takes too long; `kb index --company --short` does it.
 _MOST_FOR_NAMES = 500_000
 FLAT = 50_000  # entities: of more, vectors are made on demand
-_FOR_EXAMPLES = 0.2  # of the minutes, indexes included
+_FOR_EXAMPLES, _FEWEST_FOR_EXAMPLES = 0.2, 0.05  # of the minutes, indexes included, and however long those took
 _FOR_THE_REST = 0.08  # of the minutes, that a training leaves
 _SHORTEST_TRAINING = 1.0  # seconds
 _USES_A_MINUTE = 600  # of shared words
@@ -84,10 +79,13 @@ class Stages(StageTools):
         for name, stage in stages.items():
             if name in done:
                 continue
-            began = monotonic()
+            began, before = monotonic(), self.state.config
             try:
                 found = stage()
                 self.state.stages.append(msgspec.structs.replace(found, seconds=round(monotonic() - began, 1)))
+            except BaseException:
+                self.state.config = before  # a stage that is done again begins with what it began with
+                raise
             finally:
                 self.state.seconds = self._spent()
                 self.folder.write(self.state)
@@ -128,17 +126,18 @@ class Stages(StageTools):
         wanted = Wanted().scaled(min(_MOST_SCALE, max(1.0, times)))
         plain = round(wanted.plain * min(1.0, times))  # their entities have to be encoded in that time, too
         seed, progress = self.options.seed, self._progress
-        seconds = _FOR_EXAMPLES * self.options.minutes * 60 - self._spent()
+        total = self.options.minutes * 60
+        seconds = max(_FEWEST_FOR_EXAMPLES * total, _FOR_EXAMPLES * total - self._spent())
+        cases: list[Case] = []
         with self._linker(self.state.config) as linker:
             if linker.kb.has_hyperlinks:
                 cases = link_pairs(linker, _LINKS, _LINKED_PAGES, seed, progress, plain=plain, seconds=seconds)
-            else:
+            if _measurable(cases) < FEWEST_EXAMPLES:
                 wanted = msgspec.structs.replace(wanted, plain=plain)
                 cases = self_pairs(linker, wanted, seed, progress, seconds=seconds)
-        measurable = sum(one.kind != PLAIN for one in cases)
-        if measurable < FEWEST_EXAMPLES:
+        if _measurable(cases) < FEWEST_EXAMPLES:
             raise InputError(
-                f"{self.kb}: its texts and links give {measurable} examples only, and {FEWEST_EXAMPLES} are needed. "
+                f"{self.kb}: its texts give {_measurable(cases)} examples only, and {FEWEST_EXAMPLES} are needed. "
                 "Build it with longer descriptions (--descriptions full), or link with zero-shot"
             )
         write_cases(self.folder.cases, cases)
@@ -231,7 +230,7 @@ class Stages(StageTools):
         told = self._trained(BI_ENCODER, folder)
         stages = [{"name": "dense", "encoder": f"./{BI_ENCODER}", "search": "never", "demand": _DEMAND}]
         dual = load_trained_dual(folder)
-        if dual.knows_a_mask and self._train_config(BI_ENCODER).training.masked > 0:
+        if dual.knows_a_mask and config_of_training(BI_ENCODER, self.options).training.masked > 0:
             stages.append({**stages[0], "hidden": min(_TOKENS_AROUND, dual.mention_tokens)})
         config = self.state.config
         config = msgspec.structs.replace(config, retriever=[*config.retriever, *stages])
@@ -275,7 +274,7 @@ class Stages(StageTools):
         if (folder / CARD).is_file() and not (folder / CHECKPOINT).exists():
             return ""
         seconds = self._seconds_for(name)
-        config = self._train_config(name)
+        config = config_of_training(name, self.options)
         weights = self.state.config.ranker.get("weights", {})
         uses = read_cases(self.folder.uses) if self.folder.uses.exists() else []
         examples, aside = lesson(name, self._parts, weights, self.options.seed, uses)
@@ -287,19 +286,17 @@ class Stages(StageTools):
             report = train(config, kb, examples, aside, folder, progress=told, name=name, minutes=seconds / 60)
         return f"{report.steps:,} steps on {report.examples:,} examples"
 
-    def _train_config(self, name: str) -> TrainConfig:
-        from entlink.learning.train_config import read_train_config
-
-        seeded = {"training.seed": str(self.options.seed)}
-        return read_train_config(name, {**SETTINGS, **OWN_SETTINGS[name], **seeded, **self.options.settings})
-
     def _seconds_for(self, name: str) -> float:
-        """The share of a model in the minutes, or what is left of them."""
+        """The share of a model in the minutes, or what is left of them when it is begun."""
+        if name in self.state.budgets:
+            return self.state.budgets[name]
         total = self.options.minutes * 60
         left = total * (1 - _FOR_THE_REST) - self._spent()
         seconds = min(total * SHARES[name], left)
         if seconds < _SHORTEST_TRAINING:
             raise InputError(f"of {self.options.minutes:g} minutes none was left. Give more --minutes")
+        self.state.budgets[name] = seconds
+        self.folder.write(self.state)
         return seconds
 
     # NIL
@@ -350,3 +347,7 @@ class Stages(StageTools):
         told = f"F1 of linked names {found.before:.3f} to {found.after:.3f} at {found.threshold:g}"
         figures = found._asdict()
         return StageFigures("detector", kept=kept, note=told + ("" if kept else ": left out"), figures=figures)
+
+
+def _measurable(cases: Sequence[Case]) -> int:
+    return sum(one.kind != PLAIN for one in cases)

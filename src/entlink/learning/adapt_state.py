@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from entlink.config import LINKER_FILE, LinkerConfig, with_paths_from
+from entlink.config import LINKER_FILE, LinkerConfig, read_config, with_paths_from
 from entlink.errors import DamagedError, ExistsError, InputError
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.writing import write_whole
@@ -18,7 +18,7 @@ from entlink.saving import read_card
 
 STATE_FILE, CASES_FILE, USES_FILE, LINKER_FOLDER = "state.json", "examples.jsonl", "uses.jsonl", "linker"
 ADAPTING = ".adapting"
-FORMAT = 3  # of what is kept of a run under way: one of another format cannot be gone on with
+FORMAT = 4  # of what is kept of a run under way: one of another format cannot be gone on with
 STEP = "adapt"  # in the card of a linker: what made it
 
 
@@ -40,7 +40,12 @@ class AdaptOptions(msgspec.Struct, frozen=True):
 
 
 class AdaptState(msgspec.Struct):
-    """`state.json`: what is being adapted and how, the stages that are done, and the linker so far."""
+    """`state.json`: what is being adapted and how, the stages that are done, and the linker so far.
+
+    `budgets` are the seconds of each training, reckoned once: one that is gone on with knows what it has spent.
+    `replaces` says that the linker in the place of the new one may go, whoever made it. Once it is `finished`, the
+    new linker is whole, and perhaps in its place.
+    """
 
     facts: dict[str, Any]
     config: LinkerConfig
@@ -48,6 +53,9 @@ class AdaptState(msgspec.Struct):
     stages: list[StageFigures] = []
     examples: dict[str, int] = {}
     held_back: int = 0
+    budgets: dict[str, float] = {}
+    replaces: bool = False
+    finished: bool = False
 
 
 class AdaptFolder:
@@ -90,29 +98,42 @@ class AdaptFolder:
 
     def put_in_place(self) -> None:
         """The finished linker where it belongs; one that was there goes only now."""
-        before = self.path / "before"
-        shutil.rmtree(before, ignore_errors=True)
-        if self.output.exists():
-            self.output.replace(before)
-        self.linker.replace(self.output)
+        if self.linker.exists():
+            before = self.path / "before"
+            shutil.rmtree(before, ignore_errors=True)
+            if self.output.exists():
+                self.output.replace(before)
+            self.linker.replace(self.output)
         self.forget()
 
-    def check_output(self, *, restart: bool) -> None:
-        """A linker that was made in another way is somebody's work."""
+    def check_output(self, *, replaces: bool) -> None:
+        """A linker that was made in another way is somebody's work, unless it was said that it may go."""
         if self.output.exists() and not self.output.is_dir():
             raise InputError(f"{self.output}: this is a file. Give a folder for the linker with -o")
-        if restart or not (self.output / LINKER_FILE).exists():
+        if replaces or not (self.output / LINKER_FILE).exists():
             return
-        if not any(STEP in step for step in read_card(self.output).steps):
+        if not is_adapted(self.output):
             raise ExistsError(
                 f"{self.output}: a linker is there that was not made by adapting. Give another folder with -o, or "
                 "--restart to replace it"
             )
 
+    def check_start(self, config: str) -> None:
+        """What is started from stays: its models are not copied, and what was learnt before is not learnt twice."""
+        start = Path(config)
+        if (start / LINKER_FILE).exists() and is_adapted(start):
+            raise InputError(f"{start}: this linker was adapted already. Start from what it was made from (--config)")
+        if start.resolve().is_relative_to(self.output.resolve()):
+            raise InputError(f"{start}: the new linker would take its place. Give another folder for that with -o")
+
+
+def is_adapted(linker: Path) -> bool:
+    """Whether a saved linker was made by adapting."""
+    return any(STEP in step for step in read_card(linker).steps)
+
 
 def facts_of(kb: KnowledgeBase, options: AdaptOptions) -> dict[str, Any]:
     """What must stay the same for an adapting to go on."""
-    built = hashlib.sha256(msgspec.json.encode(kb.manifest())).hexdigest()[:16]
     return {
         "state": {"format": FORMAT},
         "knowledge base": {
@@ -120,10 +141,15 @@ def facts_of(kb: KnowledgeBase, options: AdaptOptions) -> dict[str, Any]:
             "entities": len(kb),
             "index": kb.index_folder.name,
             "edits": kb.pending_edits,
-            "built": built,
+            "built": _digest(kb.manifest()),
         },
+        "linker to start from": {"configuration": _digest(read_config(options.config))},
         "options": {name: value for name, value in msgspec.to_builtins(options).items() if name != "output"},
     }
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(msgspec.json.encode(value)).hexdigest()[:16]
 
 
 def check_same(folder: AdaptFolder, state: AdaptState, facts: dict[str, Any]) -> None:

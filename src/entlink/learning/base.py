@@ -58,6 +58,12 @@ def load_base(spec: str, progress: Progress = ignore_progress) -> Base:
     return _from_hugging_face(folder)
 
 
+def check_base(spec: str) -> None:
+    """An error if there is nothing of that name; what can be fetched need not be here yet."""
+    if spec not in RECIPES:
+        _folder_of(spec)
+
+
 def to_fetch(spec: str) -> str:
     """What `load_base` would fetch, in words; nothing if all is here."""
     if spec not in RECIPES or Path(spec).is_dir() or is_installed(spec + WEIGHTS):

@@ -14,7 +14,7 @@ from entlink.errors import DamagedError, InputError
 
 _STATE = "state.pt"
 # What may differ from the training a checkpoint is of: none of it changes what is learnt.
-_FREE = ("training.checkpoint_every", "training.device", "training.export")
+_FREE = ("training.checkpoint_every", "training.device", "training.export", "commit")
 _ANEW = "Train into another folder, or begin anew with --restart (restart=True)"
 
 

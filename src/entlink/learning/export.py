@@ -120,10 +120,17 @@ def _array(value: Any) -> Any:
 
 def commit() -> str:
     """The commit of entlink that trained, if it runs from a checkout."""
-    place = Path(__file__).parent
+    own = Path(__file__)
+    if not _git(own.parent, "ls-files", own.name):  # installed within a checkout of something else
+        return ""
+    return _git(own.parent, "rev-parse", "HEAD")
+
+
+def _git(folder: Path, *words: str) -> str:
+    """What git says; nothing where there is no git or no checkout."""
     try:
         done = subprocess.run(
-            ["git", "-C", str(place), "rev-parse", "HEAD"], capture_output=True, text=True, check=False, timeout=10
+            ["git", "-C", str(folder), *words], capture_output=True, text=True, check=False, timeout=10
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""

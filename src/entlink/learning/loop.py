@@ -75,7 +75,8 @@ class Loop(Generic[_Taught]):
             state.step += 1
             state.summed += loss
             state.counted += 1
-            self._progress(f"training, loss {state.summed / state.counted:.3f}", state.step, self.total)
+            loss = state.summed / state.counted
+            self._progress(f"training, loss {loss:.3f}", self._done(state.step) * self.total, self.total)
             self._after_step()
         if state.counted or not state.history:
             self._look()
@@ -123,13 +124,15 @@ class Loop(Generic[_Taught]):
 
     def _rate(self, number: int) -> float:
         """The share of the learning rate at a step: up, then down to nothing, by the clock if that ends it first."""
-        done = number / self.total
-        if self._budget is not None:
-            done = max(done, min(1.0, self._elapsed() / self._budget))
-        warmup = self._config.warmup
+        done, warmup = self._done(number), self._config.warmup
         if done < warmup:
             return min(1.0, (done + 1 / self.total) / warmup)
         return (1 - done) / (1 - warmup) if warmup < 1 else 1.0
+
+    def _done(self, number: int) -> float:
+        """The share of all that is done after so many steps, by the clock if that ends it first."""
+        done = number / self.total
+        return done if self._budget is None else max(done, min(1.0, self._elapsed() / self._budget))
 
     def _after_step(self) -> None:
         config, step = self._config, self._state.step
@@ -188,8 +191,7 @@ class Loop(Generic[_Taught]):
         hint = ", or training.precision to fp32" if self._config.precision != "fp32" else ""
         raise InputError(
             f"training went astray at step {number + 1}: the loss is {loss:g} and the gradient {float(length):g}. "
-            f"Set training.learning_rate below {self._config.learning_rate:g}{hint}, and check the weights of the "
-            "base; the last checkpoint before it is kept"
+            f"Set training.learning_rate below {self._config.learning_rate:g}{hint}; check the weights of the base"
         )
 
 

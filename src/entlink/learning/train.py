@@ -19,7 +19,7 @@ from entlink.learning.base import load_base
 from entlink.learning.checkpoints import Checkpoints, Look, State, has_checkpoint
 from entlink.learning.courses import Course, Learning, check_examples, joint_course, pair_course
 from entlink.learning.examples import Example
-from entlink.learning.export import export
+from entlink.learning.export import commit, export
 from entlink.learning.joint_fitting import Fit, fit_joint
 from entlink.learning.joint_material import JointMaterial
 from entlink.learning.joint_texts import TaughtText
@@ -81,6 +81,7 @@ def train(
         facts = {**msgspec.to_builtins(config), "base weights": base.identity, **course.facts}
         facts["examples"] = course.material.digest()
         facts["held-out examples"] = course.aside.digest() if course.aside else ""
+        facts["commit"] = commit()
         checkpoints = Checkpoints(folder / CHECKPOINT, facts)
         if restart:
             checkpoints.remove()

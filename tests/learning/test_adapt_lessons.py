@@ -51,23 +51,10 @@ def test_with_few_of_them_it_learns_from_all():
 
 def test_plain_cases_do_not_drown_the_others():
     asked, plain = [case(number) for number in range(100)], [case(number, "plain") for number in range(2_000)]
-    elsewhere = [one._replace(source="elsewhere") for one in asked[:5]]
-    train, aside = lesson(BI_ENCODER, Parts([*asked, *plain], elsewhere, []), {}, 0)
+    train, aside = lesson(BI_ENCODER, Parts([*asked, *plain], asked[:5], []), {}, 0)
     assert len(aside) == 5
     assert sum(bool(one.negatives) for one in train) == 100 * 6
     assert sum(not one.negatives for one in train) == 2_000
-
-
-def test_no_model_learns_from_links_that_weights_are_fitted_to():
-    contested = [case(number) for number in range(1_000)]
-    plain = [case(number, "plain") for number in range(1_000, 1_200)]
-    parts = Parts([*contested, *plain], [case(9_999)], [])
-    pages = [
-        {one.document.id.partition("#")[0] for one in examples}
-        for examples in (lesson(CROSS_ENCODER, parts, {}, 0).aside, lesson(BI_ENCODER, parts, {}, 0).train)
-    ]
-    assert [len(one) for one in pages] == [10, 90]
-    assert not pages[0] & pages[1]
 
 
 def test_a_link_is_unusual_if_its_name_mostly_means_another():

@@ -265,7 +265,7 @@ def test_a_base_without_a_mask_is_told(stage, tmp_path, caplog):
 
 def test_a_loss_that_is_no_number_is_told_with_its_step(stage, base, tmp_path):
     config = make_config(base, learning_rate=1e30, checkpoint_every=1)
-    with pytest.raises(InputError, match=r"went astray at step [23].*learning_rate below 1e\+30.*checkpoint before"):
+    with pytest.raises(InputError, match=r"went astray at step [23].*learning_rate below 1e\+30"):
         train(config, stage, make_examples(64), [], tmp_path / "made")
     assert (tmp_path / "made" / "checkpoint" / "state.pt").is_file()
     assert not (tmp_path / "made" / "model.json").exists()

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from entlink.documents import Candidate
 from entlink.learning.examples import Example
-from entlink.learning.self_cases import LINK, PLAIN, Case, Parts, is_known_by_name
+from entlink.learning.self_cases import PLAIN, Case, Parts, is_known_by_name
 
 BI_ENCODER, CROSS_ENCODER = "bi-encoder", "cross-encoder"
 _ENOUGH_CONTESTED = 500  # cases
@@ -30,30 +30,18 @@ def lesson(model: str, parts: Parts, weights: Mapping[str, float], seed: int, us
     A bi-encoder learns from `uses` of shared words, too, but for those on pages that are measured on.
     """
     random = Random(seed)
-    train, aside = cases_of(model, parts, seed)
+    train, aside = _of_bi_encoder(parts) if model == BI_ENCODER else _of_cross_encoder(parts, Random(seed))
     if model == BI_ENCODER:
         measured = {one.source for one in (*parts.tune, *parts.held_back)}
         train = [*train, *(one for one in uses if one.source not in measured)]
     return Lesson(*([_example(model, one, weights, random) for one in part] for part in (train, aside)))
 
 
-def cases_of(model: str, parts: Parts, seed: int) -> tuple[Sequence[Case], Sequence[Case]]:
-    """The cases to train a model on, and those to look at it with."""
-    return _of_bi_encoder(parts, seed) if model == BI_ENCODER else _of_cross_encoder(parts, Random(seed))
-
-
-def _of_bi_encoder(parts: Parts, seed: int) -> tuple[Sequence[Case], Sequence[Case]]:
-    """All cases, plain ones not too many to each of the others.
-
-    Weights are fitted to links that the cross-encoder is looked at with: no model may learn from their pages.
-    """
-    train: Sequence[Case] = parts.train
-    if any(one.kind == LINK for one in train):
-        aside = {one.source for one in _of_cross_encoder(parts, Random(seed))[1]}
-        train = [one for one in train if one.source not in aside]
-    asked = [one for one in train if one.kind != PLAIN]
-    times = len(train) // (_PLAIN_FOR_ONE * max(1, len(asked)))
-    return [*train, *asked * times], parts.tune
+def _of_bi_encoder(parts: Parts) -> tuple[Sequence[Case], Sequence[Case]]:
+    """All cases, plain ones not too many to each of the others."""
+    asked = [one for one in parts.train if one.kind != PLAIN]
+    times = len(parts.train) // (_PLAIN_FOR_ONE * max(1, len(asked)))
+    return parts.train + asked * times, parts.tune
 
 
 def _of_cross_encoder(parts: Parts, random: Random) -> tuple[Sequence[Case], Sequence[Case]]:

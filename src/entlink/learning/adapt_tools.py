@@ -10,7 +10,7 @@ from pathlib import Path
 from time import monotonic
 
 from entlink.config import LinkerConfig
-from entlink.learning.adapt_lessons import CROSS_ENCODER, cases_of
+from entlink.learning.adapt_lessons import CROSS_ENCODER
 from entlink.learning.adapt_report import StageFigures
 from entlink.learning.adapt_senses import SENSES
 from entlink.learning.adapt_state import AdaptFolder, AdaptOptions, AdaptState
@@ -70,16 +70,9 @@ class StageTools:
         return "link" in self.state.examples
 
     def _fitted(self, name: str, config: LinkerConfig, *, note: str = "") -> StageFigures:
-        """The configuration with weights fitted to the cases to tune with.
-
-        Those of a cross-encoder are fitted to what it was looked at with, too: among links as they come, few have a
-        name that means something unusual.
-        """
-        tune = self._parts.tune
-        if name == CROSS_ENCODER and (aside := cases_of(name, self._parts, self.options.seed)[1]) is not tune:
-            tune = [*tune, *aside]
+        """The configuration with weights fitted to the cases to tune with."""
         with self._linker(config) as linker:
-            fit = fitted(linker, tune, self._parts.held_back, self._progress)
+            fit = fitted(linker, self._parts.tune, self._parts.held_back, self._progress)
         return self._judged(name, config, fit, note)
 
     def _weighed(

@@ -4,8 +4,9 @@
     python reproductions/schools_adapted.py ../shared/data/schools_wikipedia --folder build/adapted
 
 *Unfamiliar* and *familiar* are as in `schools_unfamiliar.py`. Each is adapted by `entlink adapt` as it comes, which
-sees no gold. *Known, another meant* are the mentions whose surface has links in `mentions_train.jsonl.xz`, most of
-them to another entity. NIL counts as an error for *accuracy* and not for *best candidate*.
+sees no gold. *Known, another meant* are the mentions whose surface has links in `mentions_train.jsonl.xz`, as it is
+written or else in other case, most of them to another entity. NIL counts as an error for *accuracy* and not for *best
+candidate*.
 """
 
 from __future__ import annotations
@@ -33,25 +34,31 @@ from entlink.linker import load
 from entlink.saving import read_card
 
 
-def usual_meanings(data: Path) -> dict[str, str]:
-    """What each surface of the training paragraphs leads to most often."""
-    counts: dict[str, Counter[str]] = defaultdict(Counter)
-    for row in read(data / "mentions_train.jsonl.xz"):
-        for mention in row["mentions"]:
-            counts[mention["text"]][mention["entity"]] += 1
-    return {surface: found.most_common(1)[0][0] for surface, found in counts.items()}
+class UsualMeanings:
+    """What each surface of the training paragraphs leads to most often, as it is written or else in other case."""
+
+    def __init__(self, data: Path) -> None:
+        written, folded = defaultdict[str, Counter[str]](Counter), defaultdict[str, Counter[str]](Counter)
+        for row in read(data / "mentions_train.jsonl.xz"):
+            for mention in row["mentions"]:
+                written[mention["text"]][mention["entity"]] += 1
+                folded[mention["text"].lower()][mention["entity"]] += 1
+        self._written, self._folded = (
+            {surface: found.most_common(1)[0][0] for surface, found in counts.items()} for counts in (written, folded)
+        )
+
+    def of(self, surface: str) -> str | None:
+        return self._written.get(surface) or self._folded.get(surface.lower())
 
 
-def scores(found: list[Outcome], documents: Iterable[Document], usual: dict[str, str]) -> dict[str, Any]:
+def scores(found: list[Outcome], documents: Iterable[Document], usual: UsualMeanings) -> dict[str, Any]:
     golds = [
         (document.text[gold.span.start : gold.span.end], gold.entities[0])
         for document in documents
         for gold in document.gold
     ]
     unusual = [
-        one
-        for one, (surface, entity) in zip(found, golds, strict=True)
-        if surface in usual and usual[surface] != entity
+        one for one, (surface, entity) in zip(found, golds, strict=True) if usual.of(surface) not in (None, entity)
     ]
     told: dict[str, Any] = figures(found)
     told["known, another meant"] = figures(unusual)["all"]
@@ -74,7 +81,7 @@ def adapted(kb: Path, minutes: float, *, train: bool = True) -> dict[str, Any]:
 def measure(data: Path, folder: Path, split: str, minutes: float, *, links: bool) -> dict[str, Any]:
     kb = build(data, folder, links=links)
     documents = list(File(data / f"mentions_{split}.jsonl.xz", "gold"))
-    usual = usual_meanings(data)
+    usual = UsualMeanings(data)
     told = adapted(kb, minutes)
     for name, config in (("zero-shot", read_config("zero-shot")), ("adapted", read_config(linker_beside(kb)))):
         linker = load(kb, config=config, mentions="given")

@@ -29,6 +29,7 @@ STAGES = [
     "senses",
     "bi-encoder",
     "cross-encoder",
+    "weights",
     "NIL",
     "detector",
 ]
@@ -242,9 +243,10 @@ def test_a_linker_made_otherwise_is_left_alone(world, options):
 def test_what_is_started_from_is_not_replaced(world, options, tmp_path):
     quick = AdaptOptions(minutes=60, config=options.config, train=False)
     adapt(world, quick, quiet)
-    again = AdaptOptions(minutes=60, config=str(linker_beside(world)), train=False)
-    with pytest.raises(InputError, match=r"world.linker: this linker was adapted already.*--config"):
-        adapt(world, again, quiet)
+    for config in (linker_beside(world), linker_beside(world) / "linker.toml"):
+        again = AdaptOptions(minutes=60, config=str(config), train=False)
+        with pytest.raises(InputError, match=r"this linker was adapted already.*--config"):
+            adapt(world, again, quiet)
     mine = tmp_path / "mine.linker"
     mine.mkdir()
     (mine / "linker.toml").write_text(LEXICAL, encoding="utf8")
@@ -318,7 +320,14 @@ def test_links_are_examples_where_they_are_kept(tmp_path, options):
     kb = make_kb(tmp_path, tiny_world.rows(linked=True), "linked", descriptions="full")
     report = adapt(kb, AdaptOptions(minutes=60, config=options.config, train=False), quiet)
     assert set(report.examples) == {"link", "sample", "plain"}
-    detector = report.stages[-1]
+    weights, _, detector = report.stages[-3:]
+    before = next(one for one in reversed(report.stages[:-3]) if one.kept and "weights" in one.figures)
+    cases = report.stages[1].figures
+    assert f"fitted to {cases['tune'] + cases['held_back']:,} links" in weights.note
+    assert weights.figures["weights"].keys() == before.figures["weights"].keys()
+    assert weights.figures["weights"] != before.figures["weights"]
+    assert read_config(linker_beside(kb)).ranker["weights"] == weights.figures["weights"]
+    assert report.after == before.after  # what held-back links say of a fit to them is not told
     assert "F1 of linked names" in detector.note
     assert 0 < detector.figures["before"] <= 1
 

@@ -27,6 +27,7 @@ from entlink.learning.adapt_settings import (
 from entlink.learning.adapt_tools import StageTools
 from entlink.learning.adapt_weights import (
     START_WEIGHTS,
+    fitted_weights,
     scored,
     surest_lost,
     with_ranker,
@@ -72,6 +73,7 @@ class Stages(StageTools):
             SENSES: self._senses,
             BI_ENCODER: self._bi_encoder,
             CROSS_ENCODER: self._cross_encoder,
+            "weights": self._last_weights,
             "NIL": self._nil,
             "detector": self._detector,
         }
@@ -298,6 +300,17 @@ class Stages(StageTools):
         self.state.budgets[name] = seconds
         self.folder.write(self.state)
         return seconds
+
+    def _last_weights(self) -> StageFigures:
+        """Once all is decided, what was held back to decide by is fitted to as well: it is as much again."""
+        if not self._has_links:
+            return StageFigures("weights", kept=False, note="left alone: without hyperlinks they are not fitted")
+        cases = [*self._parts.tune, *self._parts.held_back]
+        with self._linker(self.state.config) as linker:
+            weights, bias = fitted_weights(linker, cases, self._progress)
+        self.state.config = with_ranker(self.state.config, weights=weights, bias=bias)
+        note = f"fitted to {len(cases):,} links, those held back among them"
+        return StageFigures("weights", note=note, figures={"weights": weights})
 
     # NIL
 

@@ -121,7 +121,8 @@ class AdaptFolder:
     def check_start(self, config: str) -> None:
         """What is started from stays: its models are not copied, and what was learnt before is not learnt twice."""
         start = Path(config)
-        if (start / LINKER_FILE).exists() and is_adapted(start):
+        folder = start.parent if start.name == LINKER_FILE else start
+        if (folder / LINKER_FILE).exists() and is_adapted(folder):
             raise InputError(f"{start}: this linker was adapted already. Start from what it was made from (--config)")
         if start.resolve().is_relative_to(self.output.resolve()):
             raise InputError(f"{start}: the new linker would take its place. Give another folder for that with -o")

@@ -100,16 +100,18 @@ def scored(linker: Linker, cases: Sequence[Case], progress: Progress) -> Score:
 
 def fitted(linker: Linker, tune: Sequence[Case], held_back: Sequence[Case], progress: Progress) -> Fit:
     """Weights fitted to some cases, from those of the ranker on, and what they do on others."""
+    weights, bias = fitted_weights(linker, tune, progress)
+    return Fit(weights, bias, _score(_table(linker, held_back, progress), held_back, list(weights.values())))
+
+
+def fitted_weights(linker: Linker, cases: Sequence[Case], progress: Progress) -> tuple[dict[str, float], float]:
+    """Weights fitted to some cases, from those of the ranker on, and the bias that goes with them."""
     ranker = ranker_of(linker)
     start = list(ranker.weights.values())
-    table = _table(linker, tune, progress)
-    found = fit_weights(table, start, pull=_PULL / len(tune), importance=_importance(tune))
+    table = _table(linker, cases, progress)
+    found = fit_weights(table, start, pull=_PULL / len(cases), importance=_importance(cases))
     found = [round(weight, 4) for weight in found]
-    return Fit(
-        dict(zip(ranker.weights, found, strict=True)),
-        round(ranker.bias + _shift(table, start, found), 4),
-        _score(_table(linker, held_back, progress), held_back, found),
-    )
+    return dict(zip(ranker.weights, found, strict=True)), round(ranker.bias + _shift(table, start, found), 4)
 
 
 def taken(linker: Linker, before: Mapping[str, float], held_back: Sequence[Case], progress: Progress) -> Fit:

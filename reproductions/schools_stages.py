@@ -37,7 +37,8 @@ def linkers(kb: Path) -> Iterator[tuple[str, LinkerConfig]]:
     for stage in read_card(linker_beside(kb)).steps[-1]["adapt"]["stages"]:
         if stage.get("kept", True):
             there.add(stage["name"])
-            if weights := stage.get("figures", {}).get("weights"):
+            weights = stage.get("figures", {}).get("weights")
+            if weights and stage["name"] != "NIL":  # its weights are not of the ranker
                 yield stage["name"], _as_then(last, there, weights)
 
 
@@ -50,7 +51,7 @@ def _as_then(last: LinkerConfig, there: set[str], weights: dict[str, float]) -> 
     ranker = {**last.ranker, "weights": weights}
     if CROSS_ENCODER not in there:
         ranker.pop("cross", None)
-    return msgspec.structs.replace(last, retriever=retrievers, fusion=fusion, ranker=ranker)
+    return msgspec.structs.replace(last, retriever=retrievers, fusion=fusion, ranker=ranker, nil=LinkerConfig().nil)
 
 
 def _comes_with(retriever: dict[str, Any]) -> set[str]:

@@ -35,7 +35,7 @@ Stage = dict[str, Any]
 LINKER_FILE = "linker.toml"
 PRESETS = ("lexical", "zero-shot")
 _NUMBER = re.compile(r"-\d+$")  # of the second retriever of a name and those after it
-_MODELS = ("encoder", "cross", "model", "pipeline")  # settings that may be paths of models
+_MODELS = ("encoder", "cross", "model", "pipeline", "named_back")  # settings that may be paths of models
 _IN_THE_BOX = Path(__file__).parent / "presets"
 
 

@@ -5,7 +5,8 @@
     │   ├── FieldError      a value that cannot be a field of an entity
     │   ├── SourceError     a record of a source: carries file and position
     │   ├── SpanError       a span that does not fit its text, or overlaps another
-    │   └── ConfigError     a linker configuration whose parts do not fit
+    │   ├── ConfigError     a linker configuration whose parts do not fit
+    │   └── OtherTrainingError  a checkpoint of a training that was begun otherwise
     ├── KnowledgeBaseError  the KB folder itself
     │   ├── NotFoundError   no KB at that path, or no such entity
     │   ├── ExistsError     something is there already and was not to be replaced
@@ -65,6 +66,10 @@ class SpanError(InputError):
 
 class ConfigError(InputError):
     """A configuration names something that does not exist or does not fit."""
+
+
+class OtherTrainingError(InputError):
+    """A checkpoint is of a training with other settings, examples or weights to start from."""
 
 
 class KnowledgeBaseError(EntlinkError):

@@ -93,9 +93,10 @@ COMMANDS = {
         _adapt,
         _configure,
         "Learn a knowledge base from its own texts and links, without annotated data: examples are found in it, "
-        "weights are fitted, a bi-encoder and a cross-encoder are trained, and NIL is calibrated; each is kept only "
-        "if it helps on examples held back. The linker is saved beside the knowledge base, where `entlink link` "
-        "finds it. Interrupted, the same command goes on. Training needs pip install 'entlink[train]'.",
+        "a bi-encoder and a cross-encoder are trained, weights are fitted to its links, NIL is calibrated, and it is "
+        "learnt which names to look at; each is kept only if it helps on what is held back. The linker is saved "
+        "beside the knowledge base, where `entlink link` finds it. Interrupted, the same command goes on. Training "
+        "needs pip install 'entlink[train]'.",
         (
             "entlink adapt wiki.kb --no-train --minutes 5 -o adapted.linker",
             "entlink link wiki.kb samples/conversations.jsonl --config adapted.linker -o adapted.jsonl",

@@ -5,12 +5,13 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
+from adapt_runs import quiet
 
 from entlink.config import LinkerConfig
 from entlink.documents import Candidate, Document, Link, Mention, Span
 from entlink.learning.adapt_lessons import BI_ENCODER, CROSS_ENCODER, lesson
 from entlink.learning.adapt_settings import weights_without_links
-from entlink.learning.adapt_weights import counted_for, surest_lost
+from entlink.learning.adapt_weights import counted_for, ranked_by_evidence, surest_lost
 from entlink.learning.self_cases import Case, Parts
 
 KNOWN = {"tier": 0.0}
@@ -94,12 +95,34 @@ def test_what_nil_would_lose_is_told_of_mentions_that_it_takes_too():
     cases = [case(1)._replace(candidates=[Candidate("e", score)]) for score in scores]
     wrong = case(1)._replace(candidates=[Candidate("f", 0.001)])
     rare = case(1, kind="rare")._replace(candidates=[Candidate("e", 0.002)])
-    linker = SimpleNamespace(nil=_Policy())
-    assert surest_lost(linker, [*cases, wrong], 0.0) == pytest.approx(0.01)
-    assert surest_lost(linker, [*cases, wrong], 0.5) == pytest.approx(0.4)
-    assert surest_lost(linker, [*cases, wrong, rare], 0.5) == pytest.approx(0.002)  # it counts twelve times
-    assert surest_lost(linker, [*cases, wrong, rare], 0.9) == pytest.approx(0.6)
-    assert surest_lost(linker, [wrong], 0.5) == 0.0
+    nil = _Policy()
+    assert surest_lost(nil, [*cases, wrong], 0.0) == pytest.approx(0.01)
+    assert surest_lost(nil, [*cases, wrong], 0.5) == pytest.approx(0.4)
+    assert surest_lost(nil, [*cases, wrong, rare], 0.5) == pytest.approx(0.002)  # it counts twelve times
+    assert surest_lost(nil, [*cases, wrong, rare], 0.9) == pytest.approx(0.6)
+    assert surest_lost(nil, [wrong], 0.5) == 0.0
+
+
+class _Ranker:
+    """Goes by P(e|m) alone."""
+
+    def rank(self, shortlists):
+        ranked = [sorted(one.candidates, key=lambda found: -found.evidence["alias"]) for one in shortlists]
+        return [
+            [Candidate(one.entity, one.evidence["alias"], one.evidence) for one in candidates]
+            for candidates in ranked
+        ]
+
+
+def test_what_nil_would_lose_is_told_by_evidence_without_the_link_itself():
+    """A link that its own count made sure is not sure of a text to come."""
+    before = [Candidate("e", 0.9, {"alias": 0.9}), Candidate("f", 0.1, {"alias": 0.1})]
+    without = [Candidate("e", 0.9, {"alias": 0.3}), Candidate("f", 0.1, {"alias": 0.7})]
+    linker = SimpleNamespace(pooling=SimpleNamespace(retrievers={}), ranker=_Ranker())
+    sure, unsure = ranked_by_evidence(linker, [case(1)._replace(candidates=one) for one in (before, without)], quiet)
+    assert [one.entity for one in sure.candidates] == ["e", "f"]
+    assert [(one.entity, one.score) for one in unsure.candidates] == [("f", 0.7), ("e", 0.3)]
+    assert surest_lost(_Policy(), [sure, unsure], 0.0) == pytest.approx(0.9)  # the other is not found rightly
 
 
 def test_only_evidence_that_a_linker_has_is_weighed():

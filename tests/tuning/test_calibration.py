@@ -26,10 +26,10 @@ def silent(stage: str, done: float, total: float) -> None:
     """No progress."""
 
 
-def calibrated(folder, config: LinkerConfig = FUSED, **options):
+def calibrated(folder, config: LinkerConfig = FUSED, settle=None, **options):
     linker = load(folder, config=config, mentions="given")
     try:
-        return calibrate(linker, config, CalibrationOptions(**{"mentions": 400, **options}), silent)
+        return calibrate(linker, config, CalibrationOptions(**{"mentions": 400, **options}), silent, settle)
     finally:
         linker.kb.close()
 
@@ -71,6 +71,21 @@ def test_the_configuration_is_a_linker(region_folder, found):
 def test_a_seed_gives_the_same_again(region_folder, found):
     assert calibrated(region_folder) == found
     assert calibrated(region_folder, seed=1) != found
+
+
+def test_a_threshold_settled_otherwise_is_what_is_measured(region_folder, found):
+    asked = []
+
+    def none_but_sure(nil):
+        asked.append(nil.threshold)
+        return 0.999999
+
+    config, report = calibrated(region_folder, settle=none_but_sure)
+    assert asked == [found[1].threshold]
+    assert config.nil == {**found[0].nil, "threshold": 1.0}
+    assert report.threshold == 1.0
+    assert report.before == found[1].before
+    assert report.after.accuracy < found[1].after.accuracy
 
 
 def test_a_linker_without_fusion(region_folder):

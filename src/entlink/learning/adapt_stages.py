@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from time import monotonic
 
@@ -12,7 +14,7 @@ import msgspec
 
 from entlink.config import LinkerConfig, read_config, retriever_names
 from entlink.documents import Document, Mention, Span
-from entlink.errors import InputError, MissingExtraError, MissingModelError
+from entlink.errors import DamagedError, InputError, MissingExtraError, MissingModelError, OtherTrainingError
 from entlink.interfaces import Question
 from entlink.learning.adapt_lessons import BI_ENCODER, CROSS_ENCODER, lesson
 from entlink.learning.adapt_names import SHORTENED, found_again, with_short_names
@@ -28,6 +30,7 @@ from entlink.learning.adapt_tools import StageTools
 from entlink.learning.adapt_weights import (
     START_WEIGHTS,
     fitted_weights,
+    ranked_by_evidence,
     scored,
     surest_lost,
     with_ranker,
@@ -134,13 +137,15 @@ class Stages(StageTools):
         with self._linker(self.state.config) as linker:
             if linker.kb.has_hyperlinks:
                 cases = link_pairs(linker, _LINKS, _LINKED_PAGES, seed, progress, plain=plain, seconds=seconds)
-            if _measurable(cases) < FEWEST_EXAMPLES:
+            if not self._are_enough(cases):
                 wanted = msgspec.structs.replace(wanted, plain=plain)
                 cases = self_pairs(linker, wanted, seed, progress, seconds=seconds)
-        if _measurable(cases) < FEWEST_EXAMPLES:
+        if not self._are_enough(cases):
+            pages = len({one.source for one in cases if one.kind != PLAIN})
             raise InputError(
-                f"{self.kb}: its texts give {_measurable(cases)} examples only, and {FEWEST_EXAMPLES} are needed. "
-                "Build it with longer descriptions (--descriptions full), or link with zero-shot"
+                f"{self.kb}: its texts give {_measurable(cases)} examples only, of {pages} pages, and "
+                f"{FEWEST_EXAMPLES} of several are needed. Build it with longer descriptions (--descriptions full), "
+                "or link with zero-shot"
             )
         write_cases(self.folder.cases, cases)
         kinds = dict(Counter(one.kind for one in cases))
@@ -148,6 +153,10 @@ class Stages(StageTools):
         told = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
         sizes = {part: len(getattr(self._parts, part)) for part in Parts._fields}
         return StageFigures("examples", note=told, figures=sizes)
+
+    def _are_enough(self, cases: Sequence[Case]) -> bool:
+        """Whether there are enough to learn from, and some of other pages to tune with and to measure on."""
+        return _measurable(cases) >= FEWEST_EXAMPLES and all(self._parted(cases))
 
     # Weights
 
@@ -271,9 +280,10 @@ class Stages(StageTools):
         require_train("training a model")
         from entlink.encoders.model_card import CARD
         from entlink.kb.knowledge_base import KnowledgeBase
+        from entlink.learning.checkpoints import has_checkpoint
         from entlink.learning.train import CHECKPOINT, train
 
-        if (folder / CARD).is_file() and not (folder / CHECKPOINT).exists():
+        if (folder / CARD).is_file() and not has_checkpoint(folder / CHECKPOINT):
             return ""
         seconds = self._seconds_for(name)
         config = config_of_training(name, self.options)
@@ -285,7 +295,14 @@ class Stages(StageTools):
             self._progress(f"{name}: {stage}", done, total)
 
         with KnowledgeBase.open(self.kb) as kb:
-            report = train(config, kb, examples, aside, folder, progress=told, name=name, minutes=seconds / 60)
+            begin = partial(
+                train, config, kb, examples, aside, folder, progress=told, name=name, minutes=seconds / 60
+            )
+            try:
+                report = begin()
+            except (OtherTrainingError, DamagedError) as problem:
+                logging.getLogger(__name__).warning("the %s is trained from the start: %s", name, problem)
+                report = begin(restart=True)
         return f"{report.steps:,} steps on {report.examples:,} examples"
 
     def _seconds_for(self, name: str) -> float:
@@ -315,6 +332,7 @@ class Stages(StageTools):
     # NIL
 
     def _nil(self) -> StageFigures:
+        from entlink.nil import CalibratedNil
         from entlink.tuning.calibration import CalibrationOptions, calibrate
 
         options = CalibrationOptions(
@@ -322,15 +340,18 @@ class Stages(StageTools):
         )
         try:
             with self._linker(self.state.config) as linker:
-                config, found = calibrate(linker, self.state.config, options, self._progress)
+                again = found_again(linker, self._parts.held_back, self._progress)
+                cases = ranked_by_evidence(linker, again, self._progress)
+
+                def lenient(nil: CalibratedNil) -> float:
+                    return _LENIENT * min(nil.threshold, surest_lost(nil, cases, _LOST))
+
+                config, found = calibrate(linker, self.state.config, options, self._progress, lenient)
         except InputError as problem:
             return StageFigures("NIL", kept=False, note=f"left out: {problem}")
         kept = (found.after.accuracy, -found.after.ece) > (found.before.accuracy, -found.before.ece)
         if kept:
-            with self._linker(config) as linker:
-                lost = surest_lost(linker, found_again(linker, self._parts.held_back, self._progress), _LOST)
-            nil = {**config.nil, "threshold": round(_LENIENT * min(config.nil["threshold"], lost), 4)}
-            self.state.config = msgspec.structs.replace(config, nil=nil)
+            self.state.config = config
         told = (
             f"right decisions {found.before.accuracy:.3f} to {found.after.accuracy:.3f}, calibration error "
             f"{found.before.ece:.3f} to {found.after.ece:.3f}{'' if kept else ': left out'}"
@@ -341,25 +362,15 @@ class Stages(StageTools):
 
     def _detector(self) -> StageFigures:
         from entlink.kb.knowledge_base import KnowledgeBase
-        from entlink.learning.adapt_detector import SETTING, chosen_threshold
+        from entlink.learning.adapt_detector import adapted_detector
 
-        detector = self.state.config.detector
-        if detector.get("name") != "dictionary":
-            return StageFigures("detector", kept=False, note="left alone: it is not the dictionary")
+        tune, held_back = ({one.source for one in part} for part in (self._parts.tune, self._parts.held_back))
         with KnowledgeBase.open(self.kb) as kb:
-            if not kb.has_hyperlinks:
-                return StageFigures("detector", kept=False, note="left alone: the knowledge base keeps no hyperlinks")
-            tune, held_back = ({one.source for one in part} for part in (self._parts.tune, self._parts.held_back))
-            found = chosen_threshold(kb, detector, tune, held_back, self._progress)
-        if found is None:
-            return StageFigures("detector", kept=False, note="left alone: too few pages have hyperlinks")
-        kept = found.after > found.before
-        if kept:
-            changed = {**detector, SETTING: found.threshold}
-            self.state.config = msgspec.structs.replace(self.state.config, detector=changed)
-        told = f"F1 of linked names {found.before:.3f} to {found.after:.3f} at {found.threshold:g}"
-        figures = found._asdict()
-        return StageFigures("detector", kept=kept, note=told + ("" if kept else ": left out"), figures=figures)
+            found, detector = adapted_detector(
+                kb, self.state.config.detector, (tune, held_back), self.folder.linker, self.options, self._progress
+            )
+        self.state.config = msgspec.structs.replace(self.state.config, detector=detector)
+        return found
 
 
 def _measurable(cases: Sequence[Case]) -> int:

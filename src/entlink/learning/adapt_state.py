@@ -62,6 +62,7 @@ class AdaptFolder:
     """The folder of an adapting under way; the linker that it makes is the folder `linker` in it."""
 
     def __init__(self, output: Path) -> None:
+        output = output if output.name not in ("", "..") else output.resolve()  # so that a folder can be beside it
         self.output = output
         self.path = output.with_name(output.name + ADAPTING)
         self.linker = self.path / LINKER_FOLDER
@@ -107,12 +108,21 @@ class AdaptFolder:
         self.forget()
 
     def check_output(self, *, replaces: bool) -> None:
-        """A linker that was made in another way is somebody's work, unless it was said that it may go."""
-        if self.output.exists() and not self.output.is_dir():
-            raise InputError(f"{self.output}: this is a file. Give a folder for the linker with -o")
-        if replaces or not (self.output / LINKER_FILE).exists():
+        """A linker that was made in another way is somebody's work, unless it was said that it may go.
+
+        What is no linker stays in any case: a folder is given for one more easily than it is made again.
+        """
+        if not self.output.exists():
             return
-        if not is_adapted(self.output):
+        if not self.output.is_dir():
+            raise InputError(f"{self.output}: this is a file. Give a folder for the linker with -o")
+        if not (self.output / LINKER_FILE).exists():
+            if any(self.output.iterdir()):
+                raise ExistsError(
+                    f"{self.output}: this folder holds something else than a linker. Give another with -o"
+                )
+            return
+        if not replaces and not is_adapted(self.output):
             raise ExistsError(
                 f"{self.output}: a linker is there that was not made by adapting. Give another folder with -o, or "
                 "--restart to replace it"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from math import sqrt
@@ -15,7 +15,7 @@ from entlink.learning.adapt_report import StageFigures
 from entlink.learning.adapt_senses import SENSES
 from entlink.learning.adapt_state import AdaptFolder, AdaptOptions, AdaptState
 from entlink.learning.adapt_weights import Fit, counted_for, fitted, ranker_of, taken, with_ranker, with_weights
-from entlink.learning.self_cases import Parts, parted, read_cases
+from entlink.learning.self_cases import Case, Parts, parted, read_cases
 from entlink.linker import Linker, load
 from entlink.ranking.combination import DEFAULT_WEIGHTS
 
@@ -53,8 +53,11 @@ class StageTools:
 
     @cached_property
     def _parts(self) -> Parts:
+        return self._parted(read_cases(self.folder.cases))
+
+    def _parted(self, cases: Sequence[Case]) -> Parts:
         most = round(min(_MOST_MEASURED, max(_FEWEST_MEASURED, _MEASURED_A_MINUTE * self.options.minutes)))
-        return parted(read_cases(self.folder.cases), most, self.options.seed)
+        return parted(cases, most, self.options.seed)
 
     @contextmanager
     def _linker(self, config: LinkerConfig) -> Iterator[Linker]:

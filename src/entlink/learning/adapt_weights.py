@@ -10,7 +10,7 @@ import msgspec
 from entlink.config import LinkerConfig
 from entlink.documents import Candidate
 from entlink.errors import ConfigError
-from entlink.interfaces import Rescorer
+from entlink.interfaces import NilPolicy, Rescorer
 from entlink.learning.self_cases import RARE
 from entlink.ranking.combination import CombinationRanker
 from entlink.tuning.tables import EvidenceTable, evidence_table
@@ -132,11 +132,17 @@ def _score(table: EvidenceTable, cases: Sequence[Case], weights: Sequence[float]
     return Score(float(right[as_they_come].mean()), float(numpy.average(right, weights=_importance(cases))))
 
 
-def surest_lost(linker: Linker, cases: Sequence[Case], share: float) -> float:
+def ranked_by_evidence(linker: Linker, cases: Sequence[Case], progress: Progress) -> list[Case]:
+    """The cases with their candidates in the order that their evidence, as it is told there, gives them."""
+    lists = evidence(linker, cases, progress)
+    return [one._replace(candidates=found) for one, found in zip(cases, lists, strict=True)]
+
+
+def surest_lost(nil: NilPolicy, cases: Sequence[Case], share: float) -> float:
     """The score below which that share of what a linker found rightly would be lost, links counting as they do."""
     import numpy
 
-    links = linker.nil.decide([one.shortlist for one in cases])
+    links = nil.decide([one.shortlist for one in cases])
     told = sorted(
         # The score of a NIL is how sure that is, and not the link.
         (1.0 - link.score if link.entity is None else link.score, counted)

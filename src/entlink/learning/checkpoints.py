@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import torch
 
-from entlink.errors import DamagedError, InputError
+from entlink.errors import DamagedError, OtherTrainingError
 
 _STATE = "state.pt"
 # What may differ from the training a checkpoint is of: none of it changes what is learnt.
@@ -108,7 +108,9 @@ class Checkpoints:
             if found.get(key) != self._facts.get(key)
         ]
         if differ:
-            raise InputError(f"{self._folder}: this checkpoint is of another training: {'; '.join(differ)}. {_ANEW}")
+            raise OtherTrainingError(
+                f"{self._folder}: this checkpoint is of another training: {'; '.join(differ)}. {_ANEW}"
+            )
 
 
 def has_checkpoint(folder: Path) -> bool:

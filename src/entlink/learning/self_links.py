@@ -31,6 +31,7 @@ _SHORTEST_PARAGRAPH = 40
 _KEPT = 20
 _FEWEST = 400  # however long they take
 _ASIDE = 0.2  # of the pages: what is measured on is as links are, not in balance
+_FEWEST_ASIDE = 2  # one to tune with, one to measure on
 _RARE = 1_000  # links of those pages with an unusual meaning, besides
 
 
@@ -96,7 +97,7 @@ def link_mentions(
     random = Random(seed)
     places = _places(kb, entities, random, progress)
     pages = list(dict.fromkeys(one.source for one in places))
-    aside = set(random.sample(pages, round(_ASIDE * len(pages))))
+    aside = set(random.sample(pages, min(len(pages), max(_FEWEST_ASIDE, round(_ASIDE * len(pages))))))
     others = [one for one in places if one.source in aside]
     places = [one for one in places if one.source not in aside]
     chosen = _chosen(kb, places, wanted, random)

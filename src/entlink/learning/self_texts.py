@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from itertools import chain, islice
 from random import Random
 from typing import NamedTuple
 
@@ -24,6 +25,7 @@ _MOST_BEARERS = 6
 _SHORTEST_IN_OTHER_CASE = 4  # "it" is not the name "IT"
 _SHORTEST_NAME = 2
 _CACHED = 500_000
+_DRAWN, _LOOKED_AT = 200, 20_000  # entities, to see whether they have texts
 
 
 class Name(NamedTuple):
@@ -77,9 +79,9 @@ def read_texts(kb: KnowledgeBase, entities: int, seed: int, progress: Progress) 
     return texts
 
 
-def has_text(kb: KnowledgeBase, seed: int, looked_at: int = 200) -> bool:
-    """Whether some of a few entities have a text to read."""
-    found = sampled(kb, looked_at, Random(seed))
+def has_text(kb: KnowledgeBase, seed: int) -> bool:
+    """Whether some entities have a text to read: of a few that are drawn, or of the first thousands."""
+    found = chain(sampled(kb, _DRAWN, Random(seed)), islice(kb, _LOOKED_AT))
     return any(_long_enough(part) for entity in found for part in _PARAGRAPH_END.split(entity.description))
 
 

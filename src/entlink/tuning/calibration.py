@@ -86,9 +86,16 @@ class _Case(NamedTuple):
 
 
 def calibrate(
-    linker: Linker, config: LinkerConfig, options: CalibrationOptions, progress: Progress
+    linker: Linker,
+    config: LinkerConfig,
+    options: CalibrationOptions,
+    progress: Progress,
+    settle: Callable[[CalibratedNil], float] | None = None,
 ) -> tuple[LinkerConfig, Calibration]:
-    """The configuration with a calibrated NIL policy, and a report on it."""
+    """The configuration with a calibrated NIL policy, and a report on it.
+
+    `settle` gives the threshold that a policy is to have in the end, where that is not the one found best.
+    """
     numpy_or_told()
     _check_size(linker)
     found = gathered(linker.kb, options.mentions, options.seed, progress)
@@ -102,7 +109,10 @@ def calibrate(
     cases = [_Case(*one) for one in zip(found.mentions, lists, weights, strict=True)]
     fit_on, report_on = _halves(cases, options.seed)
     settings = _fitted(linker, config, fit_on, cases, options)
-    nil = CalibratedNil(linker.kb, **{name: value for name, value in settings.items() if name != "name"})
+    nil = _policy(linker, settings)
+    if settle is not None:
+        settings["threshold"] = _rounded(settle(nil))
+        nil = _policy(linker, settings)
     before, after = _judged(linker.nil, report_on), _judged(nil, report_on)
     report = Calibration(
         mentions=len(cases),
@@ -118,6 +128,10 @@ def calibrate(
         bins=reliability(after[0]),
     )
     return msgspec.structs.replace(config, nil=settings), report
+
+
+def _policy(linker: Linker, settings: Stage) -> CalibratedNil:
+    return CalibratedNil(linker.kb, **{name: value for name, value in settings.items() if name != "name"})
 
 
 def _check_size(linker: Linker) -> None:

@@ -164,3 +164,14 @@ def test_closing_twice_and_using_with(own_world):
     with KnowledgeBase.open(own_world) as kb:
         assert len(kb)
     kb.close()
+
+
+def test_keys_are_those_of_the_entities_there_are(own_world, opened):
+    kb = opened(own_world)
+    assert [kb.entity(key).id for key in kb.keys()] == [entity.id for entity in kb]
+    with kb.as_of("2000-01-01") as old:
+        assert [old.entity(key).id for key in old.keys()] == [entity.id for entity in old]
+    remove(own_world, ["venus"])
+    again = opened(own_world)
+    assert kb.key("venus") not in list(again.keys())
+    assert len(list(again.keys())) == len(again)

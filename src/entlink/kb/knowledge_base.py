@@ -248,6 +248,10 @@ class KnowledgeBase:
         """The entity with an internal key, as of the date."""
         return self._store.entity(key, self.date)
 
+    def keys(self) -> Iterator[int]:
+        """The internal keys of all entities, in the order they came in; as of a date, of those that existed then."""
+        return (key for key in self._store.keys() if self.date is None or self._store.entity(key, self.date))
+
     @property
     def last_key(self) -> int:
         """The largest internal key: there are fewer entities than that where some were removed."""

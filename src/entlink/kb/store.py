@@ -163,6 +163,11 @@ class Store:
         for key, weight, *version in rows:
             yield key, weight, _version(*version)
 
+    def keys(self) -> Iterator[int]:
+        """The keys of all entities, in their order."""
+        for row in self.connection.execute("SELECT key FROM entities ORDER BY key"):
+            yield int(row[0])
+
     def past_versions(self, first: int = 0, last: int = MAX_KEY) -> Iterator[tuple[int, Version]]:
         """Every version that is not current, as (entity key, version with the period that was given for it)."""
         rows = self.connection.execute(

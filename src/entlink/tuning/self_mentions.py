@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import islice
 from random import Random
@@ -124,27 +124,26 @@ def _alone(id: str, name: str, entity: str | None, kind: Kind) -> SelfMention:
 
 
 def sampled(kb: KnowledgeBase, most: int, random: Random) -> Iterator[Entity]:
-    """Entities in a random order; of a large knowledge base, `most` of them drawn by number."""
+    """Entities in a random order, each read when it is asked for; of a large knowledge base, `most` of them."""
     count = len(kb)
     if count <= _LISTED:
-        entities = list(kb) if count <= most else _reservoir(kb, most, random)
-        random.shuffle(entities)
-        yield from entities
-        return
-    last = kb.last_key
-    for key in random.sample(range(1, last + 1), min(most, last)):
+        keys = list(kb.keys()) if count <= most else _reservoir(kb.keys(), most, random)
+        random.shuffle(keys)
+    else:
+        keys = random.sample(range(1, kb.last_key + 1), min(most, kb.last_key))
+    for key in keys:
         entity = kb.entity(key)  # numbers of removed entities are drawn in vain
         if entity is not None:
             yield entity
 
 
-def _reservoir(kb: KnowledgeBase, most: int, random: Random) -> list[Entity]:
-    kept: list[Entity] = []
-    for number, entity in enumerate(kb):
+def _reservoir(keys: Iterable[int], most: int, random: Random) -> list[int]:
+    kept: list[int] = []
+    for number, key in enumerate(keys):
         if number < most:
-            kept.append(entity)
+            kept.append(key)
         elif (place := random.randrange(number + 1)) < most:
-            kept[place] = entity
+            kept[place] = key
     return kept
 
 

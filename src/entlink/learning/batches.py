@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 import numpy
 import torch
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _READ_AT_ONCE = 512
 MOST_TOKENS = 4096  # of a block, with its padding: more at once is no quicker on a CPU
+_Key = TypeVar("_Key", str, tuple[str, int, int])
 
 
 class TokenTable:
@@ -54,7 +55,11 @@ class TokenTable:
 
 
 class Material:
-    """Examples with their mentions and entities as tokens; entities are known by their row."""
+    """Examples with their mentions and entities as tokens; entities are known by their row.
+
+    `right_in` has what is right in a document, `right_at` what is right for a mention, by all examples: by those of a
+    batch alone, others would be taught as wrong.
+    """
 
     def __init__(
         self, kb: KnowledgeBase, reader: PairReader, examples: Sequence[Example], progress: Progress, stage: str
@@ -76,6 +81,7 @@ class Material:
         self.weights = [one.weight for one in examples]
         self.documents = [one.document.id for one in examples]
         self.places = [one.place for one in examples]
+        self.right_in, self.right_at = _right(self.documents, self.own), _right(self.places, self.own)
 
     def __len__(self) -> int:
         return len(self.own)
@@ -89,6 +95,16 @@ class Material:
         """What the examples are, as a checksum."""
         told = repr((self.own, self.negatives, self.weights, self.places)).encode()
         return hashlib.sha256(self.mentions.digest() + self.entities.digest() + told).hexdigest()
+
+
+def _right(keys: Sequence[_Key], own: Sequence[int]) -> dict[_Key, set[int]]:
+    """What is right by key, where that is more than one entity: most have but their own, which needs no set."""
+    first: dict[_Key, int] = {}
+    several: dict[_Key, set[int]] = {}
+    for key, entity in zip(keys, own, strict=True):
+        if first.setdefault(key, entity) != entity:
+            several.setdefault(key, {first[key]}).add(entity)
+    return several
 
 
 def _parts(count: int, before: int, total: int, progress: Progress, stage: str) -> Iterator[slice]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import torch
@@ -178,20 +178,27 @@ def columns_of(material: Material, chosen: Sequence[Chosen]) -> dict[int, int]:
 def comparable(material: Material, chosen: Sequence[Chosen], columns: dict[int, int]) -> Tensor:
     """Which entities of a batch a mention is told from: none that is right for it, or elsewhere in its document.
 
-    What its own negatives name is always among them, unless it is right for the mention itself.
+    That is by all examples, those of other batches too. What its own negatives name is always among them, unless it
+    is right for the mention itself.
     """
     allowed = torch.ones((len(chosen), len(columns)), dtype=torch.bool)
-    right_in: dict[str, set[int]] = {}
-    right_at: dict[tuple[str, int, int], set[int]] = {}
-    for one in chosen:
-        right_in.setdefault(material.documents[one.example], set()).add(material.own[one.example])
-        right_at.setdefault(material.places[one.example], set()).add(material.own[one.example])
+    right_in: dict[str, Tensor] = {}  # as columns, once a document: a long one has thousands
     for row, one in enumerate(chosen):
-        own = material.own[one.example]
-        left_out = right_in[material.documents[one.example]] - set(one.negatives)
-        left_out |= right_at[material.places[one.example]]
-        allowed[row, [columns[entity] for entity in left_out if entity != own]] = False
+        document, place = material.documents[one.example], material.places[one.example]
+        if document in material.right_in:
+            if document not in right_in:
+                right_in[document] = _columns_among(material.right_in[document], columns)
+            allowed[row, right_in[document]] = False
+            allowed[row, [columns[entity] for entity in one.negatives]] = True
+        if place in material.right_at:
+            allowed[row, _columns_among(material.right_at[place], columns)] = False
+        allowed[row, columns[material.own[one.example]]] = True
     return allowed
+
+
+def _columns_among(entities: Set[int], columns: dict[int, int]) -> Tensor:
+    """The columns of those of the entities that have one."""
+    return torch.tensor([columns[entity] for entity in columns.keys() & entities], dtype=torch.long)
 
 
 def in_blocks(

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import pytest
+import torch
+from safetensors.numpy import load_file
 from tiny_training import make_config, make_examples
 
 from entlink.documents import Document, Mention, Span
 from entlink.encoders.pair_tokens import PairReader
 from entlink.encoders.reporting import ignore_progress
+from entlink.errors import InputError
 from entlink.learning.base import load_base
 from entlink.learning.batches import Chosen, Material
+from entlink.learning.building import make_network
 from entlink.learning.examples import Example
-from entlink.learning.learners import columns_of, comparable
+from entlink.learning.learners import BiLearner, columns_of, comparable, looks, with_rivals
+from entlink.learning.train import train
 
 TEXT = Document("one", "bridge crew")
 BRIDGE, CREW = Mention(Span(0, 6), "bridge"), Mention(Span(7, 11), "crew")
@@ -65,3 +70,71 @@ def test_what_is_right_is_not_wrong_among_all_entities(ambiguous):
 def test_a_document_with_one_entity_leaves_nothing_out(stage, base):
     found = material(stage, base, make_examples(20))
     assert (found.right_in, found.right_at) == ({}, {})
+
+
+# The figure
+
+
+def of_one_document(count, id="talk", sense=""):
+    """Examples without negatives, all of one document, and of one sense if that is given."""
+    made = [one for one in make_examples(4 * count) if one.entity.endswith(sense)]
+    return [one._replace(document=Document(id, one.document.text), negatives=()) for one in made[:count]]
+
+
+def figure(stage, base, examples, batch=8):
+    found = material(stage, base, examples)
+    network = make_network(make_config(base, "bi-encoder").model, load_base(str(base)), 0).eval()
+    with torch.inference_mode():
+        return BiLearner(network, torch.device("cpu"), 1.0, batch).figure(found, ignore_progress, "")
+
+
+def test_a_mention_without_rivals_does_not_count(stage, base):
+    examples = [one._replace(negatives=(f"{one.entity.split('-')[0]}-play",)) for one in make_examples(24)]
+    asked = [one for one in examples if one.entity.endswith("water")]
+    plain = figure(stage, base, asked)
+    assert 0 < plain < 1
+    alone = of_one_document(12)
+    assert with_rivals(material(stage, base, alone), 8) == 0
+    assert figure(stage, base, alone) == 0.0
+    together = material(stage, base, [*asked, *alone])
+    assert with_rivals(together, 1) == len(asked)
+    assert figure(stage, base, [*asked, *alone], batch=1) == plain
+
+
+def test_the_batches_of_a_look_mix_documents(stage, base):
+    """So that mentions of long documents have rivals; where each has its own document, the order stays."""
+    examples = [*of_one_document(16, sense="water"), *of_one_document(8, "other", sense="play")]
+    found = material(stage, base, examples)
+    parts = looks(found, 6)
+    assert sorted(one.example for part in parts for one in part) == list(range(24))
+    assert [sum(found.documents[one.example] == "other" for one in part) for part in parts] == [2, 2, 2, 2]
+    assert with_rivals(found, 6) == 24
+    apart = material(stage, base, make_examples(10))
+    assert [one.example for part in looks(apart, 4) for one in part] == list(range(10))
+
+
+def test_where_nothing_can_be_judged_the_last_weights_are_kept(stage, base, tmp_path, caplog):
+    config = make_config(base, "bi-encoder", epochs=2, negatives=0)
+    examples = [one._replace(negatives=()) for one in make_examples(32)]
+    report = train(config, stage, examples, of_one_document(12), tmp_path / "made")
+    assert (report.best, report.held_out, report.steps) == (None, 0, 8)
+    assert "none of the 12 held-out examples can be judged" in caplog.text
+    train(config, stage, examples, [], tmp_path / "plain")
+    kept, plain = (load_file(tmp_path / name / "weights.safetensors") for name in ("made", "plain"))
+    assert all((kept[name] == plain[name]).all() for name in plain)
+
+
+def test_the_count_of_what_is_held_out_is_of_those_judged(stage, base, tmp_path):
+    held_out = [*make_examples(5, 1), *of_one_document(1, "1-0")]  # the last is right in the document of the first
+    config = make_config(base, "bi-encoder", batch=1, steps=1)
+    report = train(config, stage, make_examples(8), held_out, tmp_path / "made")
+    assert report.held_out == 5
+
+
+def test_examples_that_tell_nothing_apart_are_told(stage, base, tmp_path):
+    config = make_config(base, "bi-encoder", negatives=0)
+    same = [one._replace(entity="bridge-water", negatives=()) for one in make_examples(8)]
+    for examples in (of_one_document(8), same):
+        with pytest.raises(InputError, match=r"a bi-encoder has nothing to tell apart.*training\.negatives"):
+            train(config, stage, examples, [], tmp_path / "made")
+    assert not (tmp_path / "made").exists()

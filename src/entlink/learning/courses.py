@@ -21,7 +21,7 @@ from entlink.learning.examples import Example
 from entlink.learning.joint_learner import JointLearner
 from entlink.learning.joint_material import JointMaterial
 from entlink.learning.joint_texts import TaughtText
-from entlink.learning.learners import BiLearner, CrossLearner, Learner
+from entlink.learning.learners import BiLearner, CrossLearner, Learner, with_rivals
 from entlink.learning.networks import CrossEncoder
 
 if TYPE_CHECKING:
@@ -69,13 +69,12 @@ def pair_course(given: Learning, examples: Sequence[Example], held_out: Sequence
     if config.training.masked > 0 and not reader.knows_a_mask:
         logging.getLogger(__name__).warning("%s has no mask: no name is hidden in training", base.source)
     material = Material(kb, reader, _teaching(examples, config), progress, _READING)
-    looked = _drawn(held_out, config)
-    aside = Material(kb, reader, looked, progress, _READING_ASIDE) if looked else None
+    aside, looked_at = _aside(given, reader, held_out)
     bf16 = config.training.precision == "bf16"
     network = make_network(config.model, base, config.training.seed, bf16=bf16).to(device)
     # A cross-encoder with a new head only guesses before its first step: a look tells nothing.
     look_first = config.model.kind == "bi-encoder" or base.kind == "cross"
-    return Course(network, _learner(network, config, device), material, aside, len(looked), {}, look_first)
+    return Course(network, _learner(network, config, device), material, aside, looked_at, {}, look_first)
 
 
 def joint_course(given: Learning, texts: Sequence[TaughtText], held_out: Sequence[TaughtText]) -> Course:
@@ -173,6 +172,19 @@ def _check_pairs(config: TrainConfig, examples: Sequence[Example]) -> None:
             "no example has negatives, so a cross-encoder has nothing to tell apart. Mine some (training.negatives), "
             "or train on names that several entities share"
         )
+    if config.model.kind == "bi-encoder" and not _tells_apart(examples):
+        raise InputError(
+            "no example has negatives, and all are of one document or mean one entity, so a bi-encoder has nothing "
+            "to tell apart: what is right elsewhere in a document is not taught as wrong. Mine some "
+            "(training.negatives), or train on several documents"
+        )
+
+
+def _tells_apart(examples: Sequence[Example]) -> bool:
+    """Whether some mention is compared with another entity than its own."""
+    if any(one.negatives for one in examples):
+        return True
+    return min(len({one.document.id for one in examples}), len({one.entity for one in examples})) > 1
 
 
 def _learner(network: BiEncoder | CrossEncoder, config: TrainConfig, device: torch.device) -> Learner[Material]:
@@ -180,6 +192,25 @@ def _learner(network: BiEncoder | CrossEncoder, config: TrainConfig, device: tor
         return CrossLearner(network, device, binary=config.model.loss == "binary")
     model, batch = config.model, config.training.batch
     return BiLearner(network, device, model.scale, batch, fixed_entities=model.fixed_entities)
+
+
+def _aside(given: Learning, reader: PairReader, held_out: Sequence[Example]) -> tuple[Material | None, int]:
+    """What is looked at, and how many of its mentions can be judged; nothing where none can."""
+    config = given.config
+    looked = _drawn(held_out, config)
+    if not looked:
+        return None, 0
+    material = Material(given.kb, reader, looked, given.progress, _READING_ASIDE)
+    count = len(looked) if config.model.kind == "cross-encoder" else with_rivals(material, config.training.batch)
+    if count:
+        return material, count
+    logging.getLogger(__name__).warning(
+        "none of the %d held-out examples can be judged: they have no negatives, and are of one document or mean one "
+        "entity. Training goes on as if nothing were held out, and the last weights are kept. Hold out several "
+        "documents, or mine negatives (training.negatives)",
+        len(looked),
+    )
+    return None, 0
 
 
 def _drawn(held_out: Sequence[Example], config: TrainConfig) -> list[Example]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence, Set
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -127,27 +128,23 @@ class BiLearner:
         return batch_softmax(scores, target, allowed, weights)
 
     def figure(self, material: Material, progress: Progress, stage: str) -> float:
-        """Those without negatives are compared with the entities of as many others as a batch has."""
-        right = 0
-        for start in range(0, len(material), self._batch):
-            progress(stage, start, len(material))
-            part = [
-                Chosen(at, material.negatives[at]) for at in range(start, min(start + self._batch, len(material)))
-            ]
+        """Those without negatives are compared with the entities of as many others as a batch has.
+
+        Those that have nothing to be compared with do not count: nobody can be wrong about them.
+        """
+        right = asked = done = 0
+        for part in looks(material, self._batch):
+            progress(stage, done, len(material))
+            done += len(part)
             columns = columns_of(material, part)
+            others = rivals(material, part, columns)
             scores = self._scores(material, part, list(columns)).cpu()
-            fair = comparable(material, part, columns)
-            for row, one in enumerate(part):
-                own = columns[material.own[one.example]]
-                others = torch.zeros(len(columns), dtype=torch.bool)
-                if one.negatives:
-                    others[[columns[entity] for entity in one.negatives]] = True
-                else:
-                    others = fair[row].clone()
-                    others[own] = False
-                rest = scores[row][others]
-                right += not len(rest) or bool(scores[row, own] > rest.max())
-        return right / len(material) if len(material) else 0.0
+            own = scores[range(len(part)), [columns[material.own[one.example]] for one in part]]
+            best = scores.masked_fill(~others, float("-inf")).max(1).values
+            compared = others.any(1)
+            right += int((own > best)[compared].sum())
+            asked += int(compared.sum())
+        return right / asked if asked else 0.0
 
     def _scores(self, material: Material, chosen: Sequence[Chosen], entities: Sequence[int]) -> Tensor:
         pad = material.reader.pad_id
@@ -194,6 +191,35 @@ def comparable(material: Material, chosen: Sequence[Chosen], columns: dict[int, 
             allowed[row, _columns_among(material.right_at[place], columns)] = False
         allowed[row, columns[material.own[one.example]]] = True
     return allowed
+
+
+def looks(material: Material, batch: int) -> list[list[Chosen]]:
+    """The batches of a look: the mentions of a document are spread evenly, so that others are among them."""
+    counts, seen = Counter(material.documents), Counter[str]()
+    places = []
+    for at, document in enumerate(material.documents):
+        places.append(((seen[document] + 0.5) / counts[document], at))
+        seen[document] += 1
+    order = [Chosen(at, material.negatives[at]) for _, at in sorted(places)]
+    return [order[start : start + batch] for start in range(0, len(order), batch)]
+
+
+def rivals(material: Material, chosen: Sequence[Chosen], columns: dict[int, int]) -> Tensor:
+    """What the entity of each mention is to score above: its negatives, else all that it can be compared with."""
+    found = comparable(material, chosen, columns)
+    for row, one in enumerate(chosen):
+        if one.negatives:
+            named = torch.zeros(len(columns), dtype=torch.bool)
+            named[[columns[entity] for entity in one.negatives]] = True
+            found[row] &= named
+        found[row, columns[material.own[one.example]]] = False
+    return found
+
+
+def with_rivals(material: Material, batch: int) -> int:
+    """How many mentions a look can judge."""
+    parts = looks(material, batch)
+    return sum(int(rivals(material, part, columns_of(material, part)).any(1).sum()) for part in parts)
 
 
 def _columns_among(entities: Set[int], columns: dict[int, int]) -> Tensor:

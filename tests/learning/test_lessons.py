@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 from safetensors.numpy import load_file
+from tiny_joint import joint_config, make_texts
 from tiny_training import make_config, make_examples
 
 from entlink.documents import Document, Mention, Span
@@ -14,6 +15,7 @@ from entlink.errors import InputError
 from entlink.learning.base import load_base
 from entlink.learning.batches import Chosen, Material
 from entlink.learning.building import make_network
+from entlink.learning.data import prepare
 from entlink.learning.examples import Example
 from entlink.learning.learners import BiLearner, columns_of, comparable, looks, with_rivals
 from entlink.learning.train import train
@@ -70,6 +72,51 @@ def test_what_is_right_is_not_wrong_among_all_entities(ambiguous):
 def test_a_document_with_one_entity_leaves_nothing_out(stage, base):
     found = material(stage, base, make_examples(20))
     assert (found.right_in, found.right_at) == ({}, {})
+
+
+# Examples of weight 0
+
+
+def test_a_step_of_weightless_examples_is_left_out(stage, base, tmp_path):
+    """Such a step would divide by 0."""
+    examples = make_examples(12)
+    silent = [one._replace(weight=0.0, negatives=one.negatives[:1]) for one in make_examples(12, 5)]
+    for kind in ("bi-encoder", "cross-encoder"):
+        config = make_config(base, kind, batch=1)
+        report = train(config, stage, [*examples, *silent], [], tmp_path / kind)
+        assert (report.examples, report.steps) == (12, 12)
+
+
+def test_a_text_of_weight_0_is_left_out(stage, base, tmp_path):
+    config = joint_config(base, batch=1)
+    texts, _ = prepare(config, stage, make_texts(8), [])
+    report = train(
+        config, stage, [*texts[:4], *(one._replace(weight=0.0) for one in texts[4:])], [], tmp_path / "made"
+    )
+    assert (report.examples, report.steps) == (4, 4)
+
+
+def test_what_the_others_lack_is_told_whatever_weightless_ones_have(stage, base, tmp_path):
+    plain = [one._replace(negatives=()) for one in make_examples(8)]
+    silent = [one._replace(weight=0.0) for one in make_examples(8, 5)]
+    with pytest.raises(InputError, match="no example has negatives"):
+        train(make_config(base), stage, [*plain, *silent], [], tmp_path / "made")
+    for weight in (-1.0, float("nan"), float("inf")):
+        with pytest.raises(InputError, match=f"the document '0-0' weighs {weight}. Give it a weight from 0 on"):
+            train(make_config(base), stage, [plain[0]._replace(weight=weight)], [], tmp_path / "made")
+
+
+def test_what_a_weightless_example_says_is_right_is_not_wrong(stage, base):
+    reader = PairReader(load_base(str(base)).tokenizer, make_config(base).model.pairs)
+    taught = [Example(TEXT, BRIDGE, "bridge-water"), Example(Document("two", "bridge"), BRIDGE, "bridge-play")]
+    silent = [Example(TEXT, BRIDGE, "bridge-play", weight=0.0), Example(TEXT, CREW, "crew-play", weight=0.0)]
+    both = Material(stage, reader, taught, ignore_progress, "", silent)
+    plain = Material(stage, reader, taught, ignore_progress, "")
+    chosen = [Chosen(0, ()), Chosen(1, ())]
+    assert comparable(both, chosen, columns_of(both, chosen)).tolist() == [[True, False], [True, True]]
+    assert comparable(plain, chosen, columns_of(plain, chosen)).all()
+    assert (len(both), len(both.entities)) == (2, 2)
+    assert both.digest() != plain.digest()
 
 
 # The figure

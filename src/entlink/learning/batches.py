@@ -58,11 +58,17 @@ class Material:
     """Examples with their mentions and entities as tokens; entities are known by their row.
 
     `right_in` has what is right in a document, `right_at` what is right for a mention, by all examples: by those of a
-    batch alone, others would be taught as wrong.
+    batch alone, others would be taught as wrong. Nothing but that is learnt from those that are `silent`.
     """
 
     def __init__(
-        self, kb: KnowledgeBase, reader: PairReader, examples: Sequence[Example], progress: Progress, stage: str
+        self,
+        kb: KnowledgeBase,
+        reader: PairReader,
+        examples: Sequence[Example],
+        progress: Progress,
+        stage: str,
+        silent: Sequence[Example] = (),
     ) -> None:
         self.reader = reader
         wanted = dict.fromkeys(id for one in examples for id in (one.entity, *one.negatives))
@@ -81,7 +87,9 @@ class Material:
         self.weights = [one.weight for one in examples]
         self.documents = [one.document.id for one in examples]
         self.places = [one.place for one in examples]
-        self.right_in, self.right_at = _right(self.documents, self.own), _right(self.places, self.own)
+        self._silent = [(one.place, rows[one.entity]) for one in silent if one.entity in rows]
+        said = [*zip(self.places, self.own, strict=True), *self._silent]
+        self.right_in, self.right_at = _right((place[0], row) for place, row in said), _right(said)
 
     def __len__(self) -> int:
         return len(self.own)
@@ -93,15 +101,15 @@ class Material:
 
     def digest(self) -> str:
         """What the examples are, as a checksum."""
-        told = repr((self.own, self.negatives, self.weights, self.places)).encode()
+        told = repr((self.own, self.negatives, self.weights, self.places, *self._silent)).encode()
         return hashlib.sha256(self.mentions.digest() + self.entities.digest() + told).hexdigest()
 
 
-def _right(keys: Sequence[_Key], own: Sequence[int]) -> dict[_Key, set[int]]:
+def _right(said: Iterable[tuple[_Key, int]]) -> dict[_Key, set[int]]:
     """What is right by key, where that is more than one entity: most have but their own, which needs no set."""
     first: dict[_Key, int] = {}
     several: dict[_Key, set[int]] = {}
-    for key, entity in zip(keys, own, strict=True):
+    for key, entity in said:
         if first.setdefault(key, entity) != entity:
             several.setdefault(key, {first[key]}).add(entity)
     return several

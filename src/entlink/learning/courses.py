@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -68,7 +69,8 @@ def pair_course(given: Learning, examples: Sequence[Example], held_out: Sequence
     reader = PairReader(base.tokenizer, config.model.pairs)
     if config.training.masked > 0 and not reader.knows_a_mask:
         logging.getLogger(__name__).warning("%s has no mask: no name is hidden in training", base.source)
-    material = Material(kb, reader, _teaching(examples, config), progress, _READING)
+    silent = [one for one in examples if not one.weight]  # what they say is right is not taught as wrong still
+    material = Material(kb, reader, _teaching(examples, config), progress, _READING, silent)
     aside, looked_at = _aside(given, reader, held_out)
     bf16 = config.training.precision == "bf16"
     network = make_network(config.model, base, config.training.seed, bf16=bf16).to(device)
@@ -92,7 +94,7 @@ def joint_course(given: Learning, texts: Sequence[TaughtText], held_out: Sequenc
         entity_identity=dual.entity_identity,
     )
     reader = JointReader(base.tokenizer, settings)
-    material = JointMaterial(reader, texts, progress, _READING)
+    material = JointMaterial(reader, [one for one in texts if one.weight], progress, _READING)
     _check_spans(material)
     aside = JointMaterial(reader, held_out, progress, _READING_ASIDE) if held_out else None
     network = make_joint(model, base, dual, training.seed, bf16=training.precision == "bf16").to(device)
@@ -135,12 +137,22 @@ def check_examples(config: TrainConfig, examples: Sequence[Any]) -> None:
             f"a {config.model.kind} learns from {wanted.__name__}, and {type(strange).__name__} was given. "
             "Make them with entlink.learning.data.prepare"
         )
-    if joint:
-        _check_texts(examples)
-    else:
-        _check_pairs(config, examples)
-    if not any(one.weight > 0 for one in examples):
+    _check_weights(examples)
+    weighty = [one for one in examples if one.weight]  # a step of others alone would divide by 0: they are left out
+    if examples and not weighty:
         raise InputError("all examples weigh 0, so nothing is learnt. Give some a weight above 0")
+    if joint:
+        _check_texts(weighty)
+    else:
+        _check_pairs(config, weighty)
+
+
+def _check_weights(examples: Sequence[Any]) -> None:
+    strange = next((one for one in examples if not 0 <= one.weight < inf), None)
+    if strange is not None:
+        raise InputError(
+            f"an example of the document {strange.document.id!r} weighs {strange.weight}. Give it a weight from 0 on"
+        )
 
 
 def _check_texts(texts: Sequence[TaughtText]) -> None:
@@ -226,6 +238,5 @@ def _drawn(held_out: Sequence[Example], config: TrainConfig) -> list[Example]:
 
 def _teaching(examples: Sequence[Example], config: TrainConfig) -> Sequence[Example]:
     """The examples that can change anything: an entity alone is certain by the softmax of a cross-encoder."""
-    if config.model.kind == "cross-encoder" and config.model.loss == "softmax":
-        return [one for one in examples if one.negatives]
-    return examples
+    alone_is_certain = config.model.kind == "cross-encoder" and config.model.loss == "softmax"
+    return [one for one in examples if one.weight and (one.negatives or not alone_is_certain)]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import shlex
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from entlink.errors import MissingExtraError
 from entlink_cli import options, values
 from entlink_cli.output import columns, note, number_of, say, say_json
 from entlink_cli.parsing import Command
@@ -82,20 +84,18 @@ def _train(arguments: Namespace) -> None:
     config = _config(arguments)
     train_files, dev_files = _files(arguments.data, arguments), _files(arguments.dev, arguments)
     if arguments.dry_run:
+        with suppress(MissingExtraError):  # what would be done can be told without torch, too
+            _check_start(arguments, config)
         _tell(arguments, config, train_files, dev_files)
         return
-    from entlink.encoders.extras import require_retrieval, require_train
-
-    require_retrieval("training a model")
-    require_train("training a model")
+    _check_start(arguments, config)
     import msgspec
 
     from entlink.learning.base import to_fetch
     from entlink.learning.data import prepare
-    from entlink.learning.train import check_start, train
+    from entlink.learning.train import train
 
     folder = Path(arguments.output)
-    check_start(config, folder, restart=arguments.restart)
     if not arguments.quiet and (fetched := to_fetch(config.model.base)):
         note(fetched)
     linker = _linker(arguments, config)
@@ -132,6 +132,17 @@ def _train(arguments: Namespace) -> None:
         say(*_lines(found))
     if not arguments.quiet:
         note(f"saved as {folder}")
+
+
+def _check_start(arguments: Namespace, config: TrainConfig) -> None:
+    """Whether training can begin: a base, a device or a folder that will not do is told before anything is mined."""
+    from entlink.encoders.extras import require_retrieval, require_train
+
+    require_retrieval("training a model")
+    require_train("training a model")
+    from entlink.learning.train import check_start
+
+    check_start(config, Path(arguments.output), restart=arguments.restart)
 
 
 def _config(arguments: Namespace) -> TrainConfig:

@@ -110,6 +110,32 @@ def test_what_cannot_be_trained_is_told(run, place, tmp_path, words, code, told)
     assert "Traceback" not in ran.err
 
 
+@pytest.mark.parametrize("how", [[], ["--dry-run"]])
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (["--from", "/no/where"], 3, "/no/where: there is no such folder to train from"),
+        (["--from", "nobody"], 6, "there is no model 'nobody'"),
+        (["--device", "cuda:7"], 3, "the device 'cuda:7' is not here"),
+        (["-o", "FILE"], 3, "this is a file"),
+        (["-o", "MODEL"], 4, "a trained model is there already"),
+    ],
+)
+def test_what_cannot_begin_is_told_before_mining(run, place, tmp_path, monkeypatch, how, words, code, told):
+    def mining(*_, **__):
+        raise AssertionError("negatives are mined")
+
+    monkeypatch.setattr("entlink.learning.data.mine", mining)
+    (tmp_path / "FILE").touch()
+    (tmp_path / "MODEL").mkdir()
+    (tmp_path / "MODEL" / "model.json").touch()
+    words = [tmp_path / word if word in ("FILE", "MODEL") else word for word in words]
+    ran = run(*arguments(place, tmp_path / "m"), *how, *words)
+    assert (ran.code, ran.out) == (code, "")
+    assert told in ran.err
+    assert not (tmp_path / "m").exists()
+
+
 def test_gold_of_another_knowledge_base_is_told(run, place, tmp_path):
     other = tmp_path / "other.jsonl"
     gold = {"id": "x", "text": "the crew", "gold": [{"start": 4, "end": 8, "entities": ["atlantis"]}]}

@@ -48,19 +48,12 @@ def load_base(spec: str, progress: Progress = ignore_progress) -> Base:
         read = _from_hugging_face(models_folder() / card.name)
         return read._replace(source=card.source, licence=card.licence, languages=card.languages)
     folder = _folder_of(spec)
-    if (folder / KEPT).is_file():
-        return _from_trained(folder)
-    if (folder / CARD).is_file() and not weight_files(folder):
-        raise InputError(
-            f"{folder}: this model has its rounded weights only, which cannot be trained further. "
-            "Give the folder it was made of as the base"
-        )
-    return _from_hugging_face(folder)
+    return _from_trained(folder) if (folder / KEPT).is_file() else _from_hugging_face(folder)
 
 
 def check_base(spec: str) -> None:
-    """An error if there is nothing of that name; what can be fetched need not be here yet."""
-    if spec not in RECIPES:
+    """An error if there is nothing of that name to train from; what can be fetched need not be here yet."""
+    if spec not in RECIPES or Path(spec).is_dir():
         _folder_of(spec)
 
 
@@ -77,6 +70,20 @@ def to_fetch(spec: str) -> str:
 
 
 def _folder_of(spec: str) -> Path:
+    """The folder that a name means, if it has what can be trained."""
+    folder = _named(spec)
+    kept, card = (folder / KEPT).is_file(), (folder / CARD).is_file()
+    if kept and not card:
+        raise InputError(f"{folder}: this model was not finished, it has no {CARD}. Train it to its end first")
+    if card and not kept and not weight_files(folder):
+        raise InputError(
+            f"{folder}: this model has its rounded weights only, which cannot be trained further. "
+            "Give the folder it was made of as the base"
+        )
+    return folder
+
+
+def _named(spec: str) -> Path:
     if Path(spec).is_dir():
         return Path(spec)
     if is_installed(spec):

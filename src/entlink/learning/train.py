@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -15,7 +16,7 @@ from entlink.encoders.reporting import Progress, ignore_progress
 from entlink.errors import ExistsError, InputError
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.writing import write_lock
-from entlink.learning.base import load_base
+from entlink.learning.base import check_base, load_base
 from entlink.learning.checkpoints import Checkpoints, Look, State, has_checkpoint
 from entlink.learning.courses import Course, Learning, check_examples, joint_course, pair_course
 from entlink.learning.examples import Example
@@ -26,7 +27,7 @@ from entlink.learning.joint_texts import TaughtText
 from entlink.learning.loop import Loop
 from entlink.learning.train_config import TrainConfig, checked
 
-CHECKPOINT = "checkpoint"
+CHECKPOINT, _LOCK = "checkpoint", "training.lock"
 
 
 class TrainReport(msgspec.Struct, frozen=True):
@@ -75,7 +76,7 @@ def train(
     began, folder = monotonic(), Path(folder)
     device = check_start(config, folder, restart=restart)
     check_examples(config, examples)
-    with write_lock(folder, "training.lock"):
+    with _alone_in(folder):
         base = load_base(config.model.base, progress)
         course = _course(Learning(config, kb, base, device, progress), examples, held_out)
         facts = {**msgspec.to_builtins(config), "base weights": base.identity, **course.facts}
@@ -102,8 +103,20 @@ def train(
         settings, network = course.settings, course.network
         export(folder, network, base, config, told, name=own, command=command, settings=settings, finish=fitting)
         checkpoints.remove()
-    (folder / "training.lock").unlink(missing_ok=True)
     return report if fitting is None else msgspec.structs.replace(report, fit=fitting.found)
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Only one training writes to a folder; where it is refused, neither its lock nor an empty folder stays."""
+    is_new = not folder.exists()
+    with write_lock(folder, _LOCK):
+        try:
+            yield
+        finally:
+            (folder / _LOCK).unlink(missing_ok=True)
+            if is_new and not any(folder.iterdir()):
+                folder.rmdir()
 
 
 class _Fitting:
@@ -135,6 +148,7 @@ def _course(
 def check_start(config: TrainConfig, folder: Path, *, restart: bool = False) -> torch.device:
     """Whether training can begin, as far as can be told before its examples are there; the device it will be on."""
     checked(config)
+    check_base(config.model.base)
     device = device_of(config.training.device)
     _check_folder(folder, restart)
     return device

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from tiny_training import make_config, make_examples
 
-from entlink.errors import EntlinkError, InputError
+from entlink.errors import ConfigError, EntlinkError, InputError
+from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.learning.train import check_start, train
+from entlink.learning.train_config import read_train_config
 
 
 def test_a_base_that_is_not_there_is_told_at_the_start(base, tmp_path):
@@ -38,3 +42,71 @@ def test_a_start_that_was_refused_leaves_nothing(stage, base, tmp_path, was_ther
     with pytest.raises(InputError, match="tokens are too many"):
         train(make_config(base, mention_tokens=60), stage, make_examples(8), [], folder)
     assert list(tmp_path.rglob("*")) == ([folder] if was_there else [])
+
+
+# A base that was trained before
+
+
+@pytest.fixture(scope="module")
+def trained(stage_folder, base, tmp_path_factory):
+    """The folders of a bi-encoder, one with a tower for each side, and a cross-encoder, by name."""
+    folder = tmp_path_factory.mktemp("trained")
+    own = {"markers": ("[unused1]", "[unused2]", "[unused3]"), "steps": 1}
+    with KnowledgeBase.open(stage_folder) as kb:
+        for name, kind, settings in (
+            ("dual", "bi-encoder", {"pooling": "span", "similarity": "dot", **own}),
+            ("two", "bi-encoder", {"separate": True, "steps": 1}),
+            ("cross", "cross-encoder", own),
+        ):
+            train(make_config(base, kind, **settings), kb, make_examples(8), [], folder / name)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("first", "kind", "given", "told"),
+    [
+        (
+            "dual",
+            "bi-encoder",
+            {"similarity": "dot"},
+            "model.pooling is 'mean' and was 'span'; model.markers is ['[unused0]', '[unused1]', '[unused2]'] and "
+            "was ['[unused1]', '[unused2]', '[unused3]']. Set model.pooling = \"span\" and model.markers = "
+            '["[unused1]","[unused2]","[unused3]"], or',
+        ),
+        (
+            "dual",
+            "bi-encoder",
+            {"pooling": "span", "markers": ("[unused1]", "[unused2]", "[unused3]")},
+            "model.similarity is 'cosine' and was 'dot'. Set model.similarity = \"dot\", or",
+        ),
+        (
+            "cross",
+            "cross-encoder",
+            {"pooling": "mean", "markers": ("[unused1]", "[unused2]", "[unused3]")},
+            "model.pooling is 'mean' and was 'cls'. Set model.pooling = \"cls\", or",
+        ),
+    ],
+)
+def test_a_trained_base_that_reads_otherwise_is_refused(trained, tmp_path, first, kind, given, told):
+    with pytest.raises(ConfigError, match=re.escape(told)):
+        check_start(make_config(trained / first, kind, **given), tmp_path / "made")
+
+
+def test_a_trained_base_that_reads_alike_is_gone_on_from(stage, trained, tmp_path):
+    """With other numbers of tokens, too; a cross-encoder has no similarity."""
+    markers = ("[unused1]", "[unused2]", "[unused3]")
+    own = {"pooling": "span", "markers": markers, "mention_tokens": 20, "entity_tokens": 12, "steps": 1}
+    config = make_config(trained / "dual", "bi-encoder", similarity="dot", **own)
+    assert train(config, stage, make_examples(8), [], tmp_path / "dual").steps == 1
+    config = make_config(trained / "dual", "cross-encoder", **own)
+    assert train(config, stage, make_examples(8), [], tmp_path / "cross").steps == 1
+
+
+def test_what_is_to_be_set_is_taken(trained, tmp_path):
+    """The values in the message are those that a configuration takes."""
+    with pytest.raises(ConfigError) as caught:
+        check_start(make_config(trained / "dual", "bi-encoder"), tmp_path / "made")
+    settings = re.findall(r"(model\.\w+) = (\S+?)(?: and|,? or)", str(caught.value).partition(". Set ")[2] + " or")
+    given = {"model.base": str(trained / "dual"), **dict(settings)}
+    assert len(given) == 4
+    check_start(read_train_config("bi-encoder", given), tmp_path / "made")

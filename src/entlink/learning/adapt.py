@@ -126,7 +126,7 @@ def _check_trainings(options: AdaptOptions) -> None:
     from entlink.learning.train import device_of
 
     for config in configs:
-        check_base(config.model.base)
+        check_base(config.model)
         device_of(config.training.device)
 
 

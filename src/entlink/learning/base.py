@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import numpy
@@ -18,7 +18,11 @@ from entlink.encoders.model_card import CARD, read_card
 from entlink.encoders.model_store import is_installed, missing, models_folder, open_model
 from entlink.encoders.pulling import WEIGHTS, pull_weights
 from entlink.encoders.reporting import Progress, ignore_progress
-from entlink.errors import InputError
+from entlink.errors import ConfigError, InputError
+
+if TYPE_CHECKING:
+    from entlink.encoders.model_card import ModelCard
+    from entlink.learning.train_config import ModelConfig
 
 KEPT, HEAD, SHAPE = "weights.safetensors", "head.safetensors", "config.json"
 _WORDS = "embeddings.word_embeddings.weight"
@@ -51,10 +55,41 @@ def load_base(spec: str, progress: Progress = ignore_progress) -> Base:
     return _from_trained(folder) if (folder / KEPT).is_file() else _from_hugging_face(folder)
 
 
-def check_base(spec: str) -> None:
-    """An error if there is nothing of that name to train from; what can be fetched need not be here yet."""
-    if spec not in RECIPES or Path(spec).is_dir():
-        _folder_of(spec)
+def check_base(config: ModelConfig) -> None:
+    """An error if there is nothing of that name to train from, or it reads otherwise than the configuration says.
+
+    What can be fetched need not be here yet.
+    """
+    if config.base in RECIPES and not Path(config.base).is_dir():
+        return
+    folder = _folder_of(config.base)
+    if (folder / KEPT).is_file():
+        _check_reading(config, read_card(folder))
+
+
+def _check_reading(config: ModelConfig, card: ModelCard) -> None:
+    """A model that was trained before must go on reading as it did: its weights fit nothing else.
+
+    How many tokens are read is a choice. A joint model reads in a way of its own, whatever it begins with.
+    """
+    if card.kind not in ("dual", "cross") or config.kind == "joint":
+        return
+    names = ["pooling", "markers"]
+    if card.kind == "dual" and config.kind == "bi-encoder":
+        names.append("similarity")
+    wanted: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(config.pairs))
+    found = {name: card.settings[name] for name in names if name in card.settings}
+    differ = {name: theirs for name, theirs in found.items() if theirs != wanted[name]}
+    if differ:
+        told = "; ".join(f"model.{name} is {wanted[name]!r} and was {theirs!r}" for name, theirs in differ.items())
+        given = " and ".join(f"model.{name} = {_as_toml(theirs)}" for name, theirs in differ.items())
+        raise ConfigError(
+            f"{config.base}: this model was trained to read otherwise: {told}. Set {given}, or take another base"
+        )
+
+
+def _as_toml(value: Any) -> str:
+    return msgspec.json.encode(value).decode()  # texts and lists of them are written alike
 
 
 def to_fetch(spec: str) -> str:

@@ -148,7 +148,7 @@ def _course(
 def check_start(config: TrainConfig, folder: Path, *, restart: bool = False) -> torch.device:
     """Whether training can begin, as far as can be told before its examples are there; the device it will be on."""
     checked(config)
-    check_base(config.model.base)
+    check_base(config.model)
     device = device_of(config.training.device)
     _check_folder(folder, restart)
     return device

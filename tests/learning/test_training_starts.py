@@ -44,6 +44,20 @@ def test_a_start_that_was_refused_leaves_nothing(stage, base, tmp_path, was_ther
     assert list(tmp_path.rglob("*")) == ([folder] if was_there else [])
 
 
+def test_a_model_is_not_written_over_its_base(stage, base, tmp_path):
+    folder = tmp_path / "made"
+    train(make_config(base), stage, make_examples(8), [], folder)
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    (tmp_path / "other").mkdir()
+    link = tmp_path / "link"
+    link.symlink_to(folder)
+    for output in (folder, tmp_path / "other" / ".." / "made", link):
+        for restart in (False, True):
+            with pytest.raises(InputError, match=r"this is what training starts from .* Give another folder"):
+                train(make_config(folder), stage, make_examples(8), [], output, restart=restart)
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
 # A base that was trained before
 
 

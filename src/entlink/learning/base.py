@@ -55,16 +55,17 @@ def load_base(spec: str, progress: Progress = ignore_progress) -> Base:
     return _from_trained(folder) if (folder / KEPT).is_file() else _from_hugging_face(folder)
 
 
-def check_base(config: ModelConfig) -> None:
+def check_base(config: ModelConfig) -> Path | None:
     """An error if there is nothing of that name to train from, or it reads otherwise than the configuration says.
 
-    What can be fetched need not be here yet.
+    What can be fetched need not be here yet; else its folder.
     """
     if config.base in RECIPES and not Path(config.base).is_dir():
-        return
+        return None
     folder = _folder_of(config.base)
     if (folder / KEPT).is_file():
         _check_reading(config, read_card(folder))
+    return folder
 
 
 def _check_reading(config: ModelConfig, card: ModelCard) -> None:

@@ -148,9 +148,9 @@ def _course(
 def check_start(config: TrainConfig, folder: Path, *, restart: bool = False) -> torch.device:
     """Whether training can begin, as far as can be told before its examples are there; the device it will be on."""
     checked(config)
-    check_base(config.model)
+    base = check_base(config.model)
     device = device_of(config.training.device)
-    _check_folder(folder, restart)
+    _check_folder(folder, base, restart)
     return device
 
 
@@ -190,8 +190,13 @@ def kb_name(kb: KnowledgeBase) -> str:
     return kb.folder.name
 
 
-def _check_folder(folder: Path, restart: bool) -> None:
+def _check_folder(folder: Path, base: Path | None, restart: bool) -> None:
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: this is a file. Give a folder for the model")
+    if base is not None and folder.exists() and folder.samefile(base):
+        raise InputError(
+            f"{folder}: this is what training starts from (model.base): a kill while the new model is written would "
+            "lose both. Give another folder for the model"
+        )
     if (folder / CARD).is_file() and not restart and not has_checkpoint(folder / CHECKPOINT):
         raise ExistsError(f"{folder}: a trained model is there already. Give another folder, or --restart")

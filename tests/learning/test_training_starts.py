@@ -124,3 +124,16 @@ def test_what_is_to_be_set_is_taken(trained, tmp_path):
     given = {"model.base": str(trained / "dual"), **dict(settings)}
     assert len(given) == 4
     check_start(read_train_config("bi-encoder", given), tmp_path / "made")
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        ("bi-encoder", r"has a tower for each side\. Set model\.separate to true"),
+        ("cross-encoder", r"a cross-encoder reads both sides with one\. Set model\.base to"),
+    ],
+)
+def test_a_base_with_two_towers_where_one_is_wanted(stage, trained, tmp_path, kind, told):
+    config = make_config(trained / "two", kind, pooling="mean")
+    with pytest.raises(ConfigError, match=told):
+        train(config, stage, make_examples(8), [], tmp_path / "made")

@@ -108,6 +108,11 @@ def head_weights(network: Network) -> dict[str, torch.Tensor]:
 
 def _tower(config: ModelConfig, base: Base, name: str, bf16: bool) -> Tower:
     weights = base.towers.get(name) or base.towers.get(SHARED)
+    if weights is None and config.kind == "cross-encoder":
+        raise ConfigError(
+            f"{config.base} has a tower for each side, and a cross-encoder reads both sides with one. Set model.base "
+            "to what that was trained from, or to a model with one tower"
+        )
     if weights is None:
         raise ConfigError(
             f"{config.base} has a tower for each side. Set model.separate to true, or take another base"

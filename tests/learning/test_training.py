@@ -284,7 +284,7 @@ def test_a_base_with_nan_is_told_at_the_first_step(stage, tmp_path):
 
 def test_a_device_that_is_not_here(stage, base, tmp_path):
     device = "mps" if torch.cuda.is_available() else "cuda"
-    with pytest.raises(InputError, match=f"the device '{device}' is not here .*--device cpu"):
+    with pytest.raises(InputError, match=f"the device '{device}' is not here .*--set training.device=cpu"):
         train(make_config(base, device=device), stage, make_examples(8), [], tmp_path / "made")
     with pytest.raises(InputError, match="the device 'toaster' is not here"):
         train(make_config(base, device="toaster"), stage, make_examples(8), [], tmp_path / "made")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from tiny_training import make_config, make_examples
@@ -42,6 +43,18 @@ def test_a_start_that_was_refused_leaves_nothing(stage, base, tmp_path, was_ther
     with pytest.raises(InputError, match="tokens are too many"):
         train(make_config(base, mention_tokens=60), stage, make_examples(8), [], folder)
     assert list(tmp_path.rglob("*")) == ([folder] if was_there else [])
+
+
+@pytest.mark.parametrize("command", ["train", "adapt"])
+def test_the_hint_about_a_device_is_a_setting_of_both_commands(base, tmp_path, command):
+    with pytest.raises(InputError, match="is not here") as caught:
+        check_start(make_config(base, device="toaster"), tmp_path / "made")
+    (option, setting) = re.findall(r"\((--\S+) (\S+)\)", str(caught.value))[0]
+    page = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf8")
+    (own,) = re.findall(rf"^##+ `?entlink {command}`?\n(.*?)^##", page, flags=re.MULTILINE | re.DOTALL)
+    assert f"| `{option} NAME=VALUE` |" in own
+    name, _, value = setting.partition("=")
+    assert read_train_config("bi-encoder", {name: value}).training.device == "cpu"
 
 
 def test_a_model_is_not_written_over_its_base(stage, base, tmp_path):

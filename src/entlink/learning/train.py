@@ -162,7 +162,7 @@ def device_of(name: str) -> torch.device:
     except (RuntimeError, AssertionError, NotImplementedError) as problem:
         raise InputError(
             f"the device {name!r} is not here ({str(problem).splitlines()[0]}). "
-            "Set training.device to cpu (--device cpu)"
+            "Set training.device to cpu (--set training.device=cpu)"
         ) from problem
     return device
 

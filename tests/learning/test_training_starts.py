@@ -71,6 +71,17 @@ def test_a_model_is_not_written_over_its_base(stage, base, tmp_path):
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
+def test_any_seed_that_a_clock_gives_will_do(stage, base, tmp_path):
+    for kind in ("bi-encoder", "cross-encoder"):
+        config = make_config(base, kind, seed=2**63 - 1, steps=2, masked=0.5)
+        assert train(config, stage, make_examples(16), make_examples(8, 1), tmp_path / kind).steps == 2
+
+
+def test_a_seed_that_is_too_large_is_told_with_the_settings():
+    with pytest.raises(ConfigError, match=r"<= 9223372036854775807 - at `\$\.training\.seed`"):
+        read_train_config("bi-encoder", {"training.seed": str(2**63)})
+
+
 # A base that was trained before
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from entlink.learning.train_config import TrainingConfig
 
 _SEEDS_APART = 1_000_003
+_SEEDS = 2**63  # torch takes no larger ones
 _MOST_LOST = 300.0  # seconds of work that a kill may cost, however long a step takes
 _PLAIN = ("bias", "LayerNorm.weight")  # what weights decay is not for
 
@@ -99,7 +100,7 @@ class Loop(Generic[_Taught]):
         config, network = self._config, self._learner.network
         for group in self._optimizer.param_groups:
             group["lr"] = config.learning_rate * self._rate(number)
-        torch.manual_seed(config.seed * _SEEDS_APART + number)
+        torch.manual_seed((config.seed * _SEEDS_APART + number) % _SEEDS)
         network.train()
         chosen = self._chosen(number)
         batches = [chosen[start : start + config.batch] for start in range(0, len(chosen), config.batch)]

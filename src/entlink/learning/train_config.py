@@ -17,6 +17,7 @@ Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
 AtLeastZero = Annotated[int, msgspec.Meta(ge=0)]
 Above = Annotated[float, msgspec.Meta(gt=0)]
+Seed = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]  # what fits into the files that it is written to
 
 
 class ModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -84,7 +85,7 @@ class TrainingConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     evaluate_every: AtLeastZero = 0
     patience: AtLeastZero = 0
     held_out: AtLeastOne = 500
-    seed: AtLeastZero = 0
+    seed: Seed = 0
     negatives: AtLeastZero = 7
     mine: Literal["names", "vectors", "linker"] = "names"
     keep_rate: Share = 1.0

@@ -95,6 +95,33 @@ def test_a_linker_without_fusion(region_folder):
     assert report.after.accuracy >= report.before.accuracy
 
 
+class Titles:
+    """Stands for a cross-encoder: sure of an entity whose title is the mention, and of no other."""
+
+    def score(self, pairs):
+        return [4.0 if mention.text == entity.title else -3.0 for _, mention, entity in pairs]
+
+
+def test_a_cross_encoder_says_whether_any_is_right(region_folder):
+    """Its score is a share: 1 for any single candidate."""
+    ranker = {"name": "cross-encoder", "model": Titles()}
+    config, report = calibrated(region_folder, msgspec.structs.replace(FUSED, ranker=ranker))
+    assert report.weights["cross"] > 0
+    assert "cross" in config.nil["always"]
+    assert report.after.accuracy > report.before.accuracy
+    assert report.after.ece < report.before.ece
+
+
+def test_a_cross_encoder_in_a_sum_is_not_counted_twice(region_folder, found):
+    own = {**FUSED.ranker, "cross": Titles()}
+    _, report = calibrated(region_folder, msgspec.structs.replace(FUSED, ranker=own))
+    assert "cross" not in report.weights
+    # Where it has no say, or is not there, the calibration is that without it.
+    silent = {**own, "weights": {**own["weights"], "cross": 0.0}}
+    config, report = calibrated(region_folder, msgspec.structs.replace(FUSED, ranker=silent))
+    assert (config.nil, report) == (found[0].nil, found[1])
+
+
 def test_a_calibrated_linker_can_be_calibrated_again(region_folder, found):
     config, first = found
     again, report = calibrated(region_folder, config)

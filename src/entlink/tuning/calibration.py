@@ -38,6 +38,7 @@ _FEWEST_OUTCOMES = 15  # of them right, and of them not
 _PULL_OF_ALL = 50.0  # mentions that the general threshold counts for beside those of a type
 # What tells whether the best candidate is right: more of any never tells against it. Retrievers' scores are added.
 _MEASURES = ("lead", "named", "spelling", "initials", "count", "coherence")
+_CROSS = "cross"  # of the ranker cross-encoder, whose scores are shares: they say which, not whether any
 _SPELT_ALIKE = "edit"  # what the edit-distance retriever says where no fusion asks for its score
 _DIGITS = 4
 
@@ -198,16 +199,22 @@ def _fitted(
 
 
 def _measures(linker: Linker, cases: Sequence[_Case]) -> list[str]:
-    """The sum of the ranker where it has one, else its score; what is known to help; the scores of retrievers."""
+    """The ranker's sum, or its score, and with it that of a cross-encoder; what is known to help; the retrievers'."""
     lists = [one.candidates for one in cases if one.candidates]
     if not lists:
         raise InputError(
             f"{linker.kb.folder}: the linker finds no candidate for any of its names: nothing can be calibrated. "
             "Check its retrievers and types"
         )
-    first = "sum" if all("sum" in candidates[0].evidence for candidates in lists) else "score"
+    first = "sum" if _all_have("sum", lists) else "score"
+    # A sum has it already, by a weight of its own.
+    cross = (_CROSS,) if first == "score" and _all_have(_CROSS, lists) else ()
     retrievers = linker.pooling.retrievers if linker.pooling else (_SPELT_ALIKE,)
-    return list(dict.fromkeys((first, *_MEASURES, *retrievers)))
+    return list(dict.fromkeys((first, *cross, *_MEASURES, *retrievers)))
+
+
+def _all_have(name: str, lists: Sequence[Sequence[Candidate]]) -> bool:
+    return all(name in candidates[0].evidence for candidates in lists)
 
 
 def _fit(names: Sequence[str], cases: Sequence[_Case]) -> Fitted:

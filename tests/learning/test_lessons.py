@@ -180,8 +180,12 @@ def test_the_count_of_what_is_held_out_is_of_those_judged(stage, base, tmp_path)
 
 def test_examples_that_tell_nothing_apart_are_told(stage, base, tmp_path):
     config = make_config(base, "bi-encoder", negatives=0)
-    same = [one._replace(entity="bridge-water", negatives=()) for one in make_examples(8)]
-    for examples in (of_one_document(8), same):
+    alone = make_config(base, "bi-encoder", batch=1)
+    plain = [one._replace(negatives=()) for one in make_examples(8)]
+    same = [one._replace(entity="bridge-water") for one in plain]
+    for how, examples in ((config, of_one_document(8)), (config, same), (alone, plain)):
         with pytest.raises(InputError, match=r"a bi-encoder has nothing to tell apart.*training\.negatives"):
-            train(config, stage, examples, [], tmp_path / "made")
+            train(how, stage, examples, [], tmp_path / "made")
     assert not (tmp_path / "made").exists()
+    fixed = make_config(base, "bi-encoder", batch=1, separate=True, fixed_entities=True, steps=1)
+    assert train(fixed, stage, plain, [], tmp_path / "made").loss > 0

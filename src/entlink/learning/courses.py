@@ -184,18 +184,20 @@ def _check_pairs(config: TrainConfig, examples: Sequence[Example]) -> None:
             "no example has negatives, so a cross-encoder has nothing to tell apart. Mine some (training.negatives), "
             "or train on names that several entities share"
         )
-    if config.model.kind == "bi-encoder" and not _tells_apart(examples):
+    if config.model.kind == "bi-encoder" and not _tells_apart(config, examples):
         raise InputError(
-            "no example has negatives, and all are of one document or mean one entity, so a bi-encoder has nothing "
-            "to tell apart: what is right elsewhere in a document is not taught as wrong. Mine some "
-            "(training.negatives), or train on several documents"
+            "no example has negatives, and all are of one document, mean one entity or are a batch by themselves "
+            "(training.batch = 1), so a bi-encoder has nothing to tell apart: what is right elsewhere in a document "
+            "is not taught as wrong. Mine some (training.negatives), or train on several documents, in larger batches"
         )
 
 
-def _tells_apart(examples: Sequence[Example]) -> bool:
+def _tells_apart(config: TrainConfig, examples: Sequence[Example]) -> bool:
     """Whether some mention is compared with another entity than its own."""
     if any(one.negatives for one in examples):
         return True
+    if config.training.batch == 1 and not config.model.fixed_entities:
+        return False
     return min(len({one.document.id for one in examples}), len({one.entity for one in examples})) > 1
 
 
@@ -217,9 +219,9 @@ def _aside(given: Learning, reader: PairReader, held_out: Sequence[Example]) -> 
     if count:
         return material, count
     logging.getLogger(__name__).warning(
-        "none of the %d held-out examples can be judged: they have no negatives, and are of one document or mean one "
-        "entity. Training goes on as if nothing were held out, and the last weights are kept. Hold out several "
-        "documents, or mine negatives (training.negatives)",
+        "none of the %d held-out examples can be judged: they have no negatives, and are of one document, mean one "
+        "entity or are a batch by themselves (training.batch = 1). Training goes on as if nothing were held out, and "
+        "the last weights are kept. Hold out several documents, or mine negatives (training.negatives)",
         len(looked),
     )
     return None, 0

@@ -168,10 +168,10 @@ def test_closing_twice_and_using_with(own_world):
 
 def test_keys_are_those_of_the_entities_there_are(own_world, opened):
     kb = opened(own_world)
-    assert [kb.entity(key).id for key in kb.keys()] == [entity.id for entity in kb]
+    assert [kb.entity(key).id for key in kb.all_keys()] == [entity.id for entity in kb]
     with kb.as_of("2000-01-01") as old:
-        assert [old.entity(key).id for key in old.keys()] == [entity.id for entity in old]
+        assert [old.entity(key).id for key in old.all_keys()] == [entity.id for entity in old]
     remove(own_world, ["venus"])
     again = opened(own_world)
-    assert kb.key("venus") not in list(again.keys())
-    assert len(list(again.keys())) == len(again)
+    assert kb.key("venus") not in list(again.all_keys())
+    assert len(list(again.all_keys())) == len(again)

@@ -206,7 +206,7 @@ def test_nothing_to_learn_from_changes_nothing(tmp_path, options):
 def test_texts_that_give_no_examples_leave_no_trace(tmp_path, options):
     text = "Here is a text that is long enough to be read, and yet it speaks of nobody at all in it."
     kb = make_kb(tmp_path, [tiny_world.article(f"e{n}", f"Xq{n}z", text) for n in range(60)], "mute")
-    with pytest.raises(InputError, match="examples only, and 100 are needed"):
+    with pytest.raises(InputError, match="0 examples only, of 0 pages, and 100 of several are needed"):
         adapt(kb, options, quiet)
     assert not list(tmp_path.glob("*.adapting"))
     assert not linker_beside(kb).exists()

@@ -168,6 +168,7 @@ def test_links_of_ambiguous_names_come_first_and_in_balance(tmp_path, monkeypatc
     rows += [linked(f"other{number}", ["Mercury|god"]) for number in range(3)]
     with KnowledgeBase.open(make_kb(tmp_path, rows, "m", descriptions="full")) as kb:
         monkeypatch.setattr("entlink.learning.self_links._ASIDE", 0.0)
+        monkeypatch.setattr("entlink.learning.self_links._FEWEST_ASIDE", 0)
         found, aside, rare, _ = link_mentions(kb, 100, 30, 0, 60, 0, quiet)
     assert Counter(one.entity for one in found) == {"god": 3, "planet": 8}
     assert not aside

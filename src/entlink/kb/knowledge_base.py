@@ -248,9 +248,9 @@ class KnowledgeBase:
         """The entity with an internal key, as of the date."""
         return self._store.entity(key, self.date)
 
-    def keys(self) -> Iterator[int]:
+    def all_keys(self) -> Iterator[int]:
         """The internal keys of all entities, in the order they came in; as of a date, of those that existed then."""
-        return (key for key in self._store.keys() if self.date is None or self._store.entity(key, self.date))
+        return (key for key in self._store.all_keys() if self.date is None or self._store.entity(key, self.date))
 
     @property
     def last_key(self) -> int:

@@ -163,7 +163,7 @@ class Store:
         for key, weight, *version in rows:
             yield key, weight, _version(*version)
 
-    def keys(self) -> Iterator[int]:
+    def all_keys(self) -> Iterator[int]:
         """The keys of all entities, in their order."""
         for row in self.connection.execute("SELECT key FROM entities ORDER BY key"):
             yield int(row[0])

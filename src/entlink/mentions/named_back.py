@@ -12,7 +12,6 @@ import msgspec
 
 from entlink.errors import DamagedError, MissingModelError
 from entlink.kb.writing import write_whole
-from entlink.version import __version__
 
 FORMAT = 1
 _BACK_AT_FIRST, _NAMED_AT_FIRST = 1, 4  # added to the counts: few texts do not tell much
@@ -21,7 +20,6 @@ Counts = tuple[int, int]  # texts of others that name an entity, and those of th
 
 class _Kept(msgspec.Struct, frozen=True, kw_only=True):
     format: int = FORMAT
-    entlink: str = __version__
     entities: dict[str, Counts]
 
 

@@ -127,7 +127,7 @@ def sampled(kb: KnowledgeBase, most: int, random: Random) -> Iterator[Entity]:
     """Entities in a random order, each read when it is asked for; of a large knowledge base, `most` of them."""
     count = len(kb)
     if count <= _LISTED:
-        keys = list(kb.keys()) if count <= most else _reservoir(kb.keys(), most, random)
+        keys = list(kb.all_keys()) if count <= most else _reservoir(kb.all_keys(), most, random)
         random.shuffle(keys)
     else:
         keys = random.sample(range(1, kb.last_key + 1), min(most, kb.last_key))

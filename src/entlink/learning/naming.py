@@ -18,6 +18,7 @@ from entlink.tuning.self_mentions import sampled
 Progress = Callable[[str, float, float], None]
 LONGEST = 20_000  # characters of a text
 _FEWEST = 5  # texts that name an entity: fewer do not tell how it is with others
+_FOR_THE_DRAWN = 0.6  # of the time; the rest is for those that they name
 _CACHED_NAMES = 200_000
 _SEVERAL = 0  # what a name stands for that several entities bear; keys begin at 1
 
@@ -33,15 +34,15 @@ class Namings:
 
     def read(self, most: int, seed: int, progress: Progress, seconds: float) -> None:
         """Read the texts of `most` entities drawn by the seed, and of those that they name; for so long at most."""
-        until = monotonic() + seconds
-        for entity in _within(until, sampled(self._kb, most, Random(seed)), most, progress):
+        began = monotonic()
+        for entity in _within(began + _FOR_THE_DRAWN * seconds, sampled(self._kb, most, Random(seed)), most, progress):
             key = self._kb.key(entity.id)
             if key is not None and entity.description:
                 self._named[key] = self._names_of(key, entity)
                 self.pages.append(key)
         often = Counter(one for key in self.pages for one in self._named[key])
         wanted = [one for one, count in often.most_common(most) if count >= _FEWEST and one not in self._named]
-        for entity in _within(until, filter(None, map(self._kb.entity, wanted)), len(wanted), progress):
+        for entity in _within(began + seconds, filter(None, map(self._kb.entity, wanted)), len(wanted), progress):
             key = self._kb.key(entity.id)
             if key is not None:
                 self._named[key] = self._names_of(key, entity)

@@ -346,6 +346,7 @@ def test_links_are_examples_where_they_are_kept(tmp_path, options):
     assert f"fitted to {cases['tune'] + cases['held_back']:,} links" in weights.note
     assert weights.figures["weights"].keys() == before.figures["weights"].keys()
     assert weights.figures["weights"] != before.figures["weights"]
+    assert weights.figures["weights"]["borne"] > 0
     assert read_config(linker_beside(kb)).ranker["weights"] == weights.figures["weights"]
     assert report.after == before.after  # what held-back links say of a fit to them is not told
     assert "F1 of linked names" in detector.note

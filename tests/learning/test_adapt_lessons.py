@@ -69,14 +69,14 @@ def test_a_link_is_unusual_if_its_name_mostly_means_another():
 def test_few_that_count_much_tell_less_than_their_number():
     usual, unusual = case(1), case(1)._replace(entity="f")
     assert counted_for([usual] * 100) == 100
-    assert counted_for([usual] * 90 + [unusual] * 10) == 210**2 / (90 + 10 * 12**2)
+    assert counted_for([usual] * 90 + [unusual] * 10) == 140**2 / (90 + 10 * 5**2)
 
 
 def test_unusual_links_drawn_besides_share_what_those_of_a_sample_count_for():
     usual, unusual = case(1), case(1, known=("f",))
     rare = unusual._replace(kind="rare")
     sample = [usual] * 90 + [unusual] * 10
-    assert counted_for([*sample, *[rare] * 30]) == 210**2 / (90 + 40 * 3**2)  # 10 x 12 is shared by 40
+    assert counted_for([*sample, *[rare] * 30]) == 140**2 / (90 + 40 * 1.25**2)  # 10 x 5 is shared by 40
 
 
 class _Policy:
@@ -98,7 +98,7 @@ def test_what_nil_would_lose_is_told_of_mentions_that_it_takes_too():
     nil = _Policy()
     assert surest_lost(nil, [*cases, wrong], 0.0) == pytest.approx(0.01)
     assert surest_lost(nil, [*cases, wrong], 0.5) == pytest.approx(0.4)
-    assert surest_lost(nil, [*cases, wrong, rare], 0.5) == pytest.approx(0.002)  # it counts twelve times
+    assert surest_lost(nil, [*cases, wrong, rare], 0.5) == pytest.approx(0.002)  # it counts five times
     assert surest_lost(nil, [*cases, wrong, rare], 0.9) == pytest.approx(0.6)
     assert surest_lost(nil, [wrong], 0.5) == 0.0
 

@@ -46,6 +46,23 @@ def test_every_feature_stands_in_the_evidence(world):
     assert set(found[0].evidence) == {"alias", "spelling", "initials", "popularity", "sum"}
 
 
+def test_bearers_of_a_name_are_told_from_others_if_that_is_weighed(world):
+    usual = Candidate("sun", 0.1, {"alias": 0.9, "tier": 0.0}, "Sun")
+    unusual = Candidate("york", 0.1, {"alias": 0.1, "tier": 2.0}, "York")
+    never = Candidate("venus", 0.1, {"alias": 0.0}, "Venus")
+    only_link = Candidate("planet", 0.1, {"alias": 0.0, "tier": 0.0}, "Mercury (planet)")  # as if it were not there
+    (found,) = without(world, borne=2.0, alias=-1.0).rank([shortlist("x", never, only_link, usual, unusual)])
+    assert [(one.entity, one.evidence["borne"]) for one in found[:2]] == [("york", 1.0), ("sun", 1.0)]
+    assert {one.entity: one.evidence["borne"] for one in found[2:]} == {"venus": 0.0, "planet": 0.0}
+    assert found[0].evidence["sum"] == pytest.approx(1.9)
+    (asked_in_turn,) = without(world, borne=1.0).rank(
+        [shortlist("x", Candidate("sun", 0.1, {"prior": 0.4, "tier": 0.0}, "Sun"))]
+    )
+    assert asked_in_turn[0].evidence["borne"] == 1.0
+    with pytest.raises(ConfigError, match="did you mean 'borne'"):
+        CombinationRanker(world, weights={"born": 1.0})
+
+
 @pytest.mark.parametrize("left_out", DEFAULT_WEIGHTS)
 def test_leaving_any_feature_out_never_breaks(world, left_out):
     ranker = CombinationRanker(world, weights={left_out: 0.0, "coherence": 0.0})

@@ -24,7 +24,7 @@ Progress = Callable[[str, float, float], None]
 _BATCH = 64
 # What a link with an unusual meaning counts: with 1, a name would hardly ever mean anything else. Where more of them
 # were drawn than come by themselves, they share what those alone would count for.
-_UNUSUAL = 12.0
+_UNUSUAL = 5.0
 _PULL = 2.0  # over the number of mentions: evidence of a new model starts from nothing, and is to be found by the fit
 # Fitted on the development mentions of Schools Wikipedia with the company that names keep, and rounded, but for two.
 # Company says how often an entity is spoken of, too: popularity has nothing to add there, and is not to subtract.

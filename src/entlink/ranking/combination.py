@@ -37,6 +37,7 @@ _BIAS = 11.0
 _COMPANY = "company"
 _EXPECTED = "expected"  # what is spoken of often has company by chance: that much of it says nothing
 OF_COMPANY = (_COMPANY, _EXPECTED)  # nothing for most names, so that the bias does not reckon with them
+_BORNE = "borne"
 _CROSS = "cross"
 _RECENT = "recent"  # what a conversation remembers of an entity, from 0 to 1; the bias does not reckon with it
 _CROSS_WEIGHT = 1.0  # of the scores of a cross-encoder, which are the logarithms of chances
@@ -82,6 +83,7 @@ class CombinationRanker:
         self.kb, self.bias, self.recent = kb, bias, recent
         own = {} if cross is None else {_CROSS: _CROSS_WEIGHT}
         self.weights = {**DEFAULT_WEIGHTS, **own, **_checked(weights or {})}
+        self._tells_bearers = _BORNE in self.weights
         self._popularity = Popularity(kb)
         self._company = CompanyEvidence(kb) if self.weights[_COMPANY] else None
         self._coherence = self._make_coherence(encoder) if self.weights["coherence"] else None
@@ -143,8 +145,10 @@ class CombinationRanker:
         title, given = candidate.title or "", candidate.evidence
         # Retrievers that are asked in turn do not sign what they find; of a near spelling, P(e|m) is another name's.
         prior = {"alias": given["prior"]} if "prior" in given and not given.keys() & {"alias", "edit"} else {}
+        borne = {_BORNE: _is_borne(given)} if self._tells_bearers else {}
         return {
             **prior,
+            **borne,
             "spelling": likeness(surface, title),
             "initials": float(are_initials(surface, title)),
             "popularity": self._popularity.of(candidate.entity, title),
@@ -214,6 +218,11 @@ class CombinationRanker:
         return self.bias * at_hand / sum(weights.values()) if weights else self.bias
 
 
+def _is_borne(evidence: Mapping[str, float]) -> float:
+    """1 if the mention is a name of the candidate: one of small P(e|m) is still likelier than one that never is."""
+    return float("tier" in evidence and evidence.get("alias", evidence.get("prior", 0.0)) > 0)
+
+
 def _earlier(document: Document) -> list[str]:
     """What the turns before the last were linked to, where a conversation says so."""
     if not document.turns or not document.links:
@@ -226,7 +235,7 @@ def _checked(weights: Mapping[str, float]) -> Mapping[str, float]:
     """The weights, if they are numbers, and of no name that is one of ours misspelt."""
     from difflib import get_close_matches
 
-    known = [*DEFAULT_WEIGHTS, _CROSS]
+    known = [*DEFAULT_WEIGHTS, _BORNE, _CROSS]
     if _RECENT in weights:
         raise ConfigError("what was linked lately is weighed by a setting of its own: recent = 2.0")
     for name, weight in weights.items():

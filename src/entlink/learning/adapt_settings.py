@@ -69,7 +69,7 @@ def weights_without_links(stage: str, config: LinkerConfig) -> dict[str, float]:
     }
 
 
-# Links teach the weights of all evidence but this: each is an example by itself, without the others of its text.
-# They teach P(e|m) to tell bearers of a name apart, of which the usual one is not to win always; that those who do not
-# bear it at all are less likely is told by itself.
+# What links begin with. They do not teach the weight of coherence, since each is an example by itself, without the
+# others of its text. P(e|m) they teach to tell bearers of a name apart, of which the usual one is not to win always:
+# that those who do not bear it are less likely is evidence of its own.
 WEIGHTS_WITH_LINKS = {"coherence": 4.4, "borne": 3.0}

@@ -35,7 +35,9 @@ class Namings:
     def read(self, most: int, seed: int, progress: Progress, seconds: float) -> None:
         """Read the texts of `most` entities drawn by the seed, and of those that they name; for so long at most."""
         began = monotonic()
-        for entity in _within(began + _FOR_THE_DRAWN * seconds, sampled(self._kb, most, Random(seed)), most, progress):
+        for entity in _within(
+            began + _FOR_THE_DRAWN * seconds, sampled(self._kb, most, Random(seed)), most, progress
+        ):
             key = self._kb.key(entity.id)
             if key is not None and entity.description:
                 self._named[key] = self._names_of(key, entity)

@@ -44,12 +44,12 @@ class DictionaryDetector:
         common: float = 0.02,
         case: CasePolicy = "smart",
         plurals: bool = True,
-        named_back: str | Path | None = None,
+        named_back: str | Path = "",
         min_named_back: float = 0.0,
     ) -> None:
         self.kb = kb
         self._types: frozenset[str] = frozenset()
-        self._named_back = None if named_back is None else read_named_back(Path(named_back))
+        self._named_back = read_named_back(Path(named_back)) if named_back else None
         self.min_named_back = min_named_back
         self.min_link_probability, self.common, self.case = min_link_probability, common, case
         self._plurals = plurals

@@ -415,8 +415,18 @@ def test_a_training_killed_as_its_checkpoint_went_is_not_done_again(world, optio
     with monkeypatch.context() as patched, pytest.raises(Killed):
         patched.setattr(training.Checkpoints, "remove", killed)
         adapt(world, options, quiet)
-    report = adapt(world, options, quiet)
+    left = linker_beside(world).with_name("world.linker.adapting") / "linker" / "bi-encoder" / "checkpoint"
+    assert left.exists()
+    seen = []
+
+    def progress(stage, done, total):
+        if stage == "weighing evidence" and left.parent.exists():  # the model is at work, kept or not
+            seen.append(left.exists())
+
+    report = adapt(world, options, progress)
     assert [one.name for one in report.stages] == STAGES
+    assert seen
+    assert not any(seen)
 
 
 def test_without_short_names_examples_are_found_again(world, options, monkeypatch):

@@ -9,7 +9,15 @@ from adapt_runs import quiet
 
 from entlink.config import make_stage
 from entlink.documents import Document
-from entlink.learning.adapt_detector import COUNTS_FILE, Page, adapted_detector, chosen_by_links, chosen_by_names, f1
+from entlink.learning.adapt_detector import (
+    COUNTS_FILE,
+    Page,
+    adapted_detector,
+    chosen_by_links,
+    chosen_by_names,
+    f1,
+    linking_page,
+)
 from entlink.learning.adapt_state import AdaptOptions
 from entlink.learning.naming import Namings
 from entlink.mentions.named_back import read_named_back
@@ -137,9 +145,13 @@ def test_links_of_one_page_alone_do_not_make_its_names_known(tmp_path, opened):
         "only", "Only", "Here [[water|wetness]] and [[Amber Cay|Amber Cay]] are linked, there only one is."
     )
     kb = opened(make_kb(tmp_path, [*made, only], "linked", descriptions="full"))
-    found = chosen_by_links(kb, {"name": "dictionary"}, ["only"], ISLANDS[:9], 0, quiet)
-    assert found.after == 1.0
-    page = Page(Document("only", "wetness"), frozenset({"wetness"}), frozenset())
-    assert f1(kb, {"name": "dictionary"}, [page]) == 1.0  # the name is known
-    alone = chosen_by_links(kb, {"name": "dictionary"}, ["only"], ["only"], 0, quiet)
-    assert alone.after == 1.0
+    page = linking_page(kb, "only")
+    assert page.linked == {"amber cay"}
+    assert "wetness" in page.ignored
+    assert (
+        f1(kb, {"name": "dictionary"}, [Page(Document("new", "wetness"), frozenset({"wetness"}), frozenset())]) == 1
+    )
+    assert linking_page(kb, ISLANDS[0]).linked == {ISLANDS[1].lower(), ISLANDS[-1].lower()}
+    assert linking_page(kb, "nobody") is None
+    assert chosen_by_links(kb, {"name": "dictionary"}, ["only"], ISLANDS[:9], 0, quiet).after == 1.0
+    assert chosen_by_links(kb, {"name": "dictionary"}, ["reef"], ISLANDS[:9], 0, quiet) is None  # it links nothing

@@ -112,13 +112,13 @@ def _linking(kb: KnowledgeBase, ids: Iterable[str], seed: int) -> list[Page]:
     drawn = sorted(set(ids))
     Random(seed).shuffle(drawn)
     for id in drawn:
-        page = _linking_page(kb, id) if len(found) < _MOST_PAGES else None
+        page = linking_page(kb, id) if len(found) < _MOST_PAGES else None
         if page is not None and page.linked:
             found.append(page)
     return found
 
 
-def _linking_page(kb: KnowledgeBase, id: str) -> Page | None:
+def linking_page(kb: KnowledgeBase, id: str) -> Page | None:
     """A page links a name once, if at all: names are compared by page, not by place.
 
     A name that is linked nowhere else is not looked at, as it would not be known of a text to come.

@@ -284,6 +284,7 @@ class Stages(StageTools):
         from entlink.learning.train import CHECKPOINT, train
 
         if (folder / CARD).is_file() and not has_checkpoint(folder / CHECKPOINT):
+            shutil.rmtree(folder / CHECKPOINT, ignore_errors=True)  # what a kill left of it
             return ""
         seconds = self._seconds_for(name)
         config = config_of_training(name, self.options)

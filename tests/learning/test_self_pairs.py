@@ -84,6 +84,19 @@ def test_salient_words_of_an_entitys_own_text(proposals):
     assert all(one.entity == one.source and not one.gone for one in found)
 
 
+def test_an_entitys_own_name_in_its_own_text(kb):
+    texts = read_texts(kb, 100, 0, quiet)
+    found = list(Proposals(kb, texts, alone, 0).itself())
+    assert found
+    for one in found:
+        title = kb.get(one.entity).title
+        assert one.entity == one.source
+        assert not one.gone
+        assert one.mention.text in (title, *title.split())
+        assert not one.document.text.startswith(f"{title} is one of many")  # the opening
+    assert any(one.mention.text != kb.get(one.entity).title for one in found)
+
+
 def test_plain_names_as_often_as_they_stand(kb, proposals):
     found = list(proposals.plain())
     assert len(found) > len(list(proposals.name()))
@@ -124,7 +137,7 @@ def test_examples_come_with_candidates_and_the_same_for_a_seed(folder):
     for one in cases:
         entities = [found.entity for found in one.candidates]
         assert one.entity in entities or (one.kind == "plain" and not entities)
-        assert one.kind == "own" or one.source not in entities
+        assert one.kind in ("own", "itself") or one.source not in entities
     assert self_pairs(linker, Wanted(), 0, quiet) == cases
     few = self_pairs(linker, Wanted(), 0, quiet, seconds=0.0)
     assert max(Counter(one.kind for one in few if one.kind != "plain").values()) <= 100

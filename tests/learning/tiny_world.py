@@ -28,6 +28,8 @@ _RULERS = tuple(
         strict=True,
     )
 )  # fmt: skip
+LASTS = ("Abbey", "Beacon", "Chapel", "Dale", "Estate", "Forge", "Garden", "Harbour", "Inlet", "Jetty", "Keep",
+         "Lagoon", "Meadow", "Narrows", "Orchard")  # fmt: skip
 _SENTENCES = (
     "The people of {town} sailed along {river} when {ruler} ruled the land.",
     "A bridge over {river} was built by {ruler}, who was born in {town} in those days.",

@@ -119,6 +119,23 @@ class Proposals:
         best = sorted(weights, key=lambda word: (-weights[word], word))[:SALIENT_WORDS]
         return [(source, self._random.choice(places[word])) for word in best]
 
+    # An entity's own name in its own text
+
+    def itself(self) -> Iterator[SelfMention]:
+        """An entity's name in its own text, after the opening; cut short where that can be."""
+        seen: Counter[str] = Counter()
+        for number, passage in enumerate(self._passages()):
+            source = passage.source
+            names = [name for name in passage.names if name.bearers == (source,)]
+            if not passage.number or not names or seen[source] >= NAMES_OF_ENTITY:
+                continue
+            seen[source] += 1
+            name = self._random.choice(names)
+            whole = passage.text[name.start : name.end]
+            form = self._cut(whole, source) or whole
+            text = passage.text[: name.start] + form + passage.text[name.end :]
+            yield _mention(f"itself{number}", source, text, name.start, len(form), source)
+
     # Words that a text's other names explain
 
     def page(self) -> Iterator[SelfMention]:

@@ -34,6 +34,7 @@ _ASKED_FOR_ONE = 6  # proposals asked about for each example wanted, at most
 _AT_ONCE = 1_024
 _FEWEST_OF_KIND = 100
 _NAMES = 0.18  # of as many as all others are: 15 % of all
+_SCARCE = 1_000  # examples: where there are fewer, what texts say of their own entity is taken, too
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -73,12 +74,16 @@ def self_pairs(
         _Kind("name", proposals.name(), _among(_KEPT), wanted.name, 1.0),
     ]
     cases: list[Case] = []
+    until: float | None = None
     read = monotonic() - began
     for kind in kinds:
         if kind.name == "name":  # so that the plain case is not unlearnt, and does not outweigh the others
             kind = kind._replace(most=min(kind.most, max(_FEWEST_OF_KIND, round(len(cases) * _NAMES))))
         until = None if seconds is None else began + read + (seconds - read) * kind.until
         cases += _kept(linker, kind, until, progress)
+    if len(cases) < _SCARCE and (until is None or monotonic() < until):
+        itself = _Kind("itself", proposals.itself(), _among(_FIRST_OF_SHORT), _SCARCE - len(cases), 1.0)
+        cases += _kept(linker, itself, until, progress)
     return cases + [plain_case(one) for one in islice(proposals.plain(), wanted.plain)]
 
 

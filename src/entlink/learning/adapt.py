@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from entlink.config import linker_beside, read_config
-from entlink.errors import InputError, MissingExtraError
+from entlink.errors import EntlinkError, InputError, MissingExtraError
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.writing import write_lock
 from entlink.learning.adapt_report import AdaptReport
@@ -54,7 +54,7 @@ def adapt(
     begun = None if restart else folder.read()
     folder.check_output(replaces=restart or (begun is not None and begun.replaces))
     with KnowledgeBase.open(path) as kb:
-        _check(kb, options)
+        _check(kb, options, progress)
         facts = facts_of(kb, options)
     with write_lock(folder.path, _LOCK):
         state = None if restart else folder.read()
@@ -88,7 +88,7 @@ def _run(stages: Stages) -> None:
         raise
 
 
-def _check(kb: KnowledgeBase, options: AdaptOptions) -> None:
+def _check(kb: KnowledgeBase, options: AdaptOptions, progress: Progress) -> None:
     """Whether there is something to learn from, and time for it."""
     count = len(kb)
     if count < FEWEST_ENTITIES:
@@ -101,8 +101,6 @@ def _check(kb: KnowledgeBase, options: AdaptOptions) -> None:
             f"{kb.folder}: its descriptions have no text to learn from. Build it with --descriptions full, or with "
             "entities that have some"
         )
-    if options.train:
-        _check_trainings(options)
     seconds = _seconds_of_vectors(kb, options)
     if seconds > _FOR_INDEXES * options.minutes * 60:
         least = ceil(seconds / _FOR_INDEXES / 6) / 10
@@ -111,10 +109,15 @@ def _check(kb: KnowledgeBase, options: AdaptOptions) -> None:
             f"{seconds / 60:.1f}. Give --minutes {least:g} or more, or make them first with `entlink kb index "
             f"{kb.folder} --vectors minilm`"
         )
+    if options.train:
+        _check_trainings(options, progress)
 
 
-def _check_trainings(options: AdaptOptions) -> None:
-    """Settings, a base or a device that no training could have are told before an hour is spent."""
+def _check_trainings(options: AdaptOptions, progress: Progress) -> None:
+    """Settings, a base or a device that no training could have are told before an hour is spent.
+
+    For the same reason a base is fetched now.
+    """
     from entlink.encoders.extras import require_train
 
     configs = [config_of_training(name, options) for name in SHARES]
@@ -122,12 +125,17 @@ def _check_trainings(options: AdaptOptions) -> None:
         require_train("training a model")
     except MissingExtraError:
         return  # the stages say so
-    from entlink.learning.base import check_base
+    from entlink.learning.base import fetch_base
+    from entlink.learning.base_fit import check_base
     from entlink.learning.train import device_of
 
     for config in configs:
-        check_base(config.model)
         device_of(config.training.device)
+        try:
+            fetch_base(config.model.base, progress)
+        except EntlinkError as problem:
+            raise EntlinkError(f"{problem}. With --no-train all but the models is adapted") from problem
+        check_base(config.model)
 
 
 def _seconds_of_vectors(kb: KnowledgeBase, options: AdaptOptions) -> float:

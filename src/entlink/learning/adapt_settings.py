@@ -35,6 +35,11 @@ def config_of_training(name: str, options: AdaptOptions) -> TrainConfig:
     return read_train_config(name, {**SETTINGS, **OWN_SETTINGS[name], **seeded, **options.settings})
 
 
+def bases(options: AdaptOptions) -> list[str]:
+    """What the trainings start from, each once."""
+    return list(dict.fromkeys(config_of_training(name, options).model.base for name in SHARES))
+
+
 # Where nothing but the texts was learnt from, what fits examples made of them need not fit mentions to come: the
 # weights are then those that did best on the development mentions of Schools Wikipedia.
 _WITHOUT_LINKS: dict[str, dict[str, float]] = {

@@ -162,7 +162,7 @@ class Stages(StageTools):
 
     def _start(self) -> StageFigures:
         """The linker as it was, by what it finds itself."""
-        config = with_weights(read_config(self.options.config), {"company": 0.0})
+        config = with_weights(read_config(self.options.config), self._alone)
         with self._linker(config) as linker:
             cases = found_again(linker, self._parts.held_back, self._progress)
             found = scored(linker, cases, self._progress)
@@ -175,9 +175,9 @@ class Stages(StageTools):
             note = "left alone: no index of names cut short, or no fusion by weights"
             return StageFigures("names", kept=False, note=note)
         before = {**DEFAULT_WEIGHTS, **read_config(self.options.config).ranker.get("weights", {})}
-        found = self._weighed("names", self.state.config, {"company": 0.0}, before=before)
+        found = self._weighed("names", self.state.config, self._alone, before=before)
         if not found.kept:
-            self.state.config = read_config(self.options.config)
+            self.state.config = with_weights(read_config(self.options.config), self._alone)
             self._find_again()
         return found
 
@@ -191,7 +191,7 @@ class Stages(StageTools):
 
     def _evidence(self) -> StageFigures:
         """The company that names keep, and weights that go with it; where there are links, fitted to them."""
-        weights = {**START_WEIGHTS, **(WEIGHTS_WITH_LINKS if self._has_links else {})}
+        weights = {**START_WEIGHTS, **(WEIGHTS_WITH_LINKS if self._has_links else {}), **self._given_weights}
         found = self._weighed("evidence", with_weights(self.state.config, weights), {})
         if not self._has_links:
             return found
@@ -218,7 +218,7 @@ class Stages(StageTools):
         words = shared_words(uses, round(_USES_A_MINUTE * self.options.minutes), seed)
         with KnowledgeBase.open(self.kb) as kb:
             told = learn_senses(kb, encoder, words, self.folder.linker / SENSES, seed, self._progress)
-        return with_weights(config, weights_without_links(SENSES, config)), told
+        return with_weights(config, {**weights_without_links(SENSES, config), **self._given_weights}), told
 
     def _contested(self) -> list[Case]:
         """Uses of words that entities share, kept for the bi-encoder to learn from, too."""
@@ -263,7 +263,9 @@ class Stages(StageTools):
             found = (
                 self._fitted(name, config, note=told)
                 if self._has_links
-                else self._weighed(name, config, weights_without_links(name, config), note=told)
+                else self._weighed(
+                    name, config, {**weights_without_links(name, config), **self._given_weights}, note=told
+                )
             )
         except (InputError, MissingExtraError, MissingModelError) as problem:
             found = StageFigures(name, kept=False, note=f"left out: {problem}")

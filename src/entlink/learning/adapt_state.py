@@ -108,7 +108,7 @@ class AdaptFolder:
         self.forget()
 
     def check_output(self, *, replaces: bool) -> None:
-        """A linker that was made in another way is somebody's work, unless it was said that it may go.
+        """A linker that was made or changed in another way is somebody's work, unless it was said that it may go.
 
         What is no linker stays in any case: a folder is given for one more easily than it is made again.
         """
@@ -122,10 +122,11 @@ class AdaptFolder:
                     f"{self.output}: this folder holds something else than a linker. Give another with -o"
                 )
             return
-        if not replaces and not is_adapted(self.output):
+        if not replaces and not _is_as_adapted(self.output):
+            what = "was changed since it was adapted" if is_adapted(self.output) else "was not made by adapting"
             raise ExistsError(
-                f"{self.output}: a linker is there that was not made by adapting. Give another folder with -o, or "
-                "--restart to replace it"
+                f"{self.output}: a linker is there that {what}. Give another folder with -o, or --restart to "
+                "replace it"
             )
 
     def check_start(self, config: str) -> None:
@@ -141,6 +142,12 @@ class AdaptFolder:
 def is_adapted(linker: Path) -> bool:
     """Whether a saved linker was made by adapting."""
     return any(STEP in step for step in read_card(linker).steps)
+
+
+def _is_as_adapted(linker: Path) -> bool:
+    """Whether adapting is what was done to a saved linker last: nobody has tuned it since."""
+    steps = read_card(linker).steps
+    return bool(steps) and STEP in steps[-1]
 
 
 def facts_of(kb: KnowledgeBase, options: AdaptOptions) -> dict[str, Any]:

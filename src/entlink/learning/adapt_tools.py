@@ -9,7 +9,7 @@ from math import sqrt
 from pathlib import Path
 from time import monotonic
 
-from entlink.config import LinkerConfig
+from entlink.config import LinkerConfig, read_config
 from entlink.learning.adapt_lessons import CROSS_ENCODER
 from entlink.learning.adapt_report import StageFigures
 from entlink.learning.adapt_senses import SENSES
@@ -58,6 +58,17 @@ class StageTools:
     def _parted(self, cases: Sequence[Case]) -> Parts:
         most = round(min(_MOST_MEASURED, max(_FEWEST_MEASURED, _MEASURED_A_MINUTE * self.options.minutes)))
         return parted(cases, most, self.options.seed)
+
+    @cached_property
+    def _given_weights(self) -> Mapping[str, float]:
+        """The weights that the linker to start from names: who wrote them knew why, and only links teach others."""
+        given: Mapping[str, float] = read_config(self.options.config).ranker.get("weights", {})
+        return given
+
+    @property
+    def _alone(self) -> Mapping[str, float]:
+        """What a linker weighs that knows no company of names yet."""
+        return {"company": 0.0, **self._given_weights}
 
     @contextmanager
     def _linker(self, config: LinkerConfig) -> Iterator[Linker]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy
@@ -13,16 +13,20 @@ from numpy.typing import NDArray
 
 from entlink.encoders.bert_graph import can_write
 from entlink.encoders.fetching import RECIPES
-from entlink.encoders.hugging_face import read_layout, read_tokenizer, read_weights, weight_files, weights_hash
+from entlink.encoders.hugging_face import (
+    Layout,
+    read_config,
+    read_layout,
+    read_tokenizer,
+    read_weights,
+    weight_files,
+    weights_hash,
+)
 from entlink.encoders.model_card import CARD, read_card
 from entlink.encoders.model_store import is_installed, missing, models_folder, open_model
 from entlink.encoders.pulling import WEIGHTS, pull_weights
 from entlink.encoders.reporting import Progress, ignore_progress
-from entlink.errors import ConfigError, InputError
-
-if TYPE_CHECKING:
-    from entlink.encoders.model_card import ModelCard
-    from entlink.learning.train_config import ModelConfig
+from entlink.errors import InputError
 
 KEPT, HEAD, SHAPE = "weights.safetensors", "head.safetensors", "config.json"
 _WORDS = "embeddings.word_embeddings.weight"
@@ -47,55 +51,31 @@ class Base(NamedTuple):
 
 def load_base(spec: str, progress: Progress = ignore_progress) -> Base:
     """The weights that `spec` names; those of a model that can be fetched are fetched if they are not here."""
-    if spec in RECIPES and not Path(spec).is_dir():
-        card = pull_weights(spec, progress=progress)
-        read = _from_hugging_face(models_folder() / card.name)
-        return read._replace(source=card.source, licence=card.licence, languages=card.languages)
-    folder = _folder_of(spec)
-    return _from_trained(folder) if (folder / KEPT).is_file() else _from_hugging_face(folder)
+    fetch_base(spec, progress)
+    folder = base_folder(spec)
+    assert folder is not None  # it was fetched
+    if is_trained(folder):
+        return _from_trained(folder)
+    read = _from_hugging_face(folder)
+    if not _is_fetched(spec):
+        return read
+    card = read_card(folder)
+    return read._replace(source=card.source, licence=card.licence, languages=card.languages)
 
 
-def check_base(config: ModelConfig) -> Path | None:
-    """An error if there is nothing of that name to train from, or it reads otherwise than the configuration says.
-
-    What can be fetched need not be here yet; else its folder.
-    """
-    if config.base in RECIPES and not Path(config.base).is_dir():
-        return None
-    folder = _folder_of(config.base)
-    if (folder / KEPT).is_file():
-        _check_reading(config, read_card(folder))
-    return folder
+def fetch_base(spec: str, progress: Progress = ignore_progress) -> None:
+    """What can be fetched by its name is here from now on."""
+    if _is_fetched(spec):
+        pull_weights(spec, progress=progress)
 
 
-def _check_reading(config: ModelConfig, card: ModelCard) -> None:
-    """A model that was trained before must go on reading as it did: its weights fit nothing else.
-
-    How many tokens are read is a choice. A joint model reads in a way of its own, whatever it begins with.
-    """
-    if card.kind not in ("dual", "cross") or config.kind == "joint":
-        return
-    names = ["pooling", "markers"]
-    if card.kind == "dual" and config.kind == "bi-encoder":
-        names.append("similarity")
-    wanted: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(config.pairs))
-    found = {name: card.settings[name] for name in names if name in card.settings}
-    differ = {name: theirs for name, theirs in found.items() if theirs != wanted[name]}
-    if differ:
-        told = "; ".join(f"model.{name} is {wanted[name]!r} and was {theirs!r}" for name, theirs in differ.items())
-        given = " and ".join(f"model.{name} = {_as_toml(theirs)}" for name, theirs in differ.items())
-        raise ConfigError(
-            f"{config.base}: this model was trained to read otherwise: {told}. Set {given}, or take another base"
-        )
-
-
-def _as_toml(value: Any) -> str:
-    return msgspec.json.encode(value).decode()  # texts and lists of them are written alike
+def _is_fetched(spec: str) -> bool:
+    return spec in RECIPES and not Path(spec).is_dir()
 
 
 def to_fetch(spec: str) -> str:
     """What `load_base` would fetch, in words; nothing if all is here."""
-    if spec not in RECIPES or Path(spec).is_dir() or is_installed(spec + WEIGHTS):
+    if not _is_fetched(spec) or is_installed(spec + WEIGHTS):
         return ""
     recipe = RECIPES[spec]
     return (
@@ -105,8 +85,10 @@ def to_fetch(spec: str) -> str:
     )
 
 
-def _folder_of(spec: str) -> Path:
-    """The folder that a name means, if it has what can be trained."""
+def base_folder(spec: str) -> Path | None:
+    """The folder that a name means, if it has what can be trained; None if it is still to be fetched."""
+    if _is_fetched(spec):
+        return models_folder() / (spec + WEIGHTS) if is_installed(spec + WEIGHTS) else None
     folder = _named(spec)
     kept, card = (folder / KEPT).is_file(), (folder / CARD).is_file()
     if kept and not card:
@@ -117,6 +99,11 @@ def _folder_of(spec: str) -> Path:
             "Give the folder it was made of as the base"
         )
     return folder
+
+
+def is_trained(folder: Path) -> bool:
+    """Whether a base was trained by entlink."""
+    return (folder / KEPT).is_file()
 
 
 def _named(spec: str) -> Path:
@@ -130,14 +117,20 @@ def _named(spec: str) -> Path:
     raise type(error)(f"{error}. To train from it, set model.base to a folder in the layout of Hugging Face")
 
 
-def _from_hugging_face(folder: Path) -> Base:
+def trainable_layout(folder: Path) -> Layout:
+    """What the small files of a folder say, if it has the weights of a BERT."""
     layout = read_layout(folder)
     if not can_write(layout.config):
         kind = layout.config.get("model_type", "unknown")
         raise InputError(f"{folder}: only a BERT can be trained, and this is {kind!r}. Give another model.base")
-    paths = weight_files(folder)
-    if not paths:
+    read_config(layout)  # which tells what is missing
+    if not weight_files(folder):
         raise InputError(f"{folder}: no weights in safetensors are here. Fetch model.safetensors with the rest")
+    return layout
+
+
+def _from_hugging_face(folder: Path) -> Base:
+    layout = trainable_layout(folder)
     tower = _plain(read_weights(folder), folder)
     return Base(
         config=layout.config,
@@ -145,7 +138,7 @@ def _from_hugging_face(folder: Path) -> Base:
         heads={},
         tokenizer=read_tokenizer(folder),
         source=str(folder.resolve()),
-        identity=weights_hash(paths, folder / SHAPE),
+        identity=weights_hash(weight_files(folder), folder / SHAPE),
         licence=layout.licence,
     )
 
@@ -158,23 +151,27 @@ def _from_trained(folder: Path) -> Base:
         tower, _, own = name.partition(".")
         towers.setdefault(tower, {})[own] = values
     heads = _read(folder / HEAD) if (folder / HEAD).is_file() else {}
-    shape = folder / SHAPE
-    try:
-        config = msgspec.json.decode(shape.read_bytes(), type=dict[str, Any])
-    except (OSError, msgspec.MsgspecError) as problem:
-        raise InputError(f"{shape}: this cannot be read ({problem}). Train the model again") from problem
     return Base(
-        config=config,
+        config=trained_shape(folder),
         towers=towers,
         heads=heads,
         tokenizer=read_tokenizer(folder),
         source=str(folder.resolve()),
-        identity=weights_hash([folder / KEPT], folder / HEAD, shape),
+        identity=weights_hash([folder / KEPT], folder / HEAD, folder / SHAPE),
         kind=card.kind,
         settings=card.settings,
         licence=card.licence,
         languages=card.languages,
     )
+
+
+def trained_shape(folder: Path) -> dict[str, Any]:
+    """The `config.json` of a model that was trained before."""
+    path = folder / SHAPE
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+    except (OSError, msgspec.MsgspecError) as problem:
+        raise InputError(f"{path}: this cannot be read ({problem}). Train the model again") from problem
 
 
 def _read(path: Path) -> Arrays:

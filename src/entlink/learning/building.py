@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import torch
 
 from entlink.errors import ConfigError, InputError
+from entlink.learning.base_fit import check_shape, wants_one_tower
 from entlink.learning.joint_network import JointNetwork
 from entlink.learning.networks import BiEncoder, CrossEncoder, Tower
 
@@ -23,16 +24,7 @@ def make_network(config: ModelConfig, base: Base, seed: int, *, bf16: bool = Fal
     """The network before its first step; what the base lacks, its head, depends on the seed."""
     torch.manual_seed(seed)
     width = int(base.config["hidden_size"])
-    _check_layers(config, base)
-    longest = _most_tokens(base)
-    asked = max(config.mention_tokens, config.entity_tokens)
-    if config.kind == "cross-encoder":
-        asked = config.mention_tokens + config.entity_tokens - 1
-    if asked > longest:
-        raise ConfigError(
-            f"{asked} tokens are too many: {config.base} reads {longest}. Set model.mention_tokens and "
-            "model.entity_tokens lower"
-        )
+    check_shape(config, base.config)
     if config.kind == "cross-encoder":
         network = CrossEncoder(_tower(config, base, SHARED, bf16), width)
         if base.kind == "cross":
@@ -56,11 +48,7 @@ def make_network(config: ModelConfig, base: Base, seed: int, *, bf16: bool = Fal
 def make_joint(config: ModelConfig, base: Base, dual: DualEncoder, seed: int, *, bf16: bool = False) -> JointNetwork:
     """The network of a joint model, whose vectors are in the space of the entities of `dual`."""
     torch.manual_seed(seed)
-    _check_layers(config, base)
-    if config.text_tokens > _most_tokens(base):
-        raise ConfigError(
-            f"model.text_tokens = {config.text_tokens} does not fit: {config.base} reads {_most_tokens(base)}"
-        )
+    check_shape(config, base.config)
     tower = _tower(config, base, SIDES[0], bf16)  # of a base with two, the one that reads texts
     width = int(base.config["hidden_size"])
     network = JointNetwork(tower, width, dual.dimension, cosine=dual.similarity == "cosine")
@@ -75,16 +63,6 @@ def make_joint(config: ModelConfig, base: Base, dual: DualEncoder, seed: int, *,
         for name in ("edges", "entity"):
             _put(getattr(network, name), base.heads, name, config.base)
     return network
-
-
-def _check_layers(config: ModelConfig, base: Base) -> None:
-    layers = int(base.config["num_hidden_layers"])
-    if config.frozen_layers > layers:
-        raise ConfigError(f"model.frozen_layers = {config.frozen_layers} does not fit: {config.base} has {layers}")
-
-
-def _most_tokens(base: Base) -> int:
-    return int(base.config.get("max_position_embeddings", 512))
 
 
 def tower_names(network: Network) -> dict[str, Tower]:
@@ -108,15 +86,8 @@ def head_weights(network: Network) -> dict[str, torch.Tensor]:
 
 def _tower(config: ModelConfig, base: Base, name: str, bf16: bool) -> Tower:
     weights = base.towers.get(name) or base.towers.get(SHARED)
-    if weights is None and config.kind == "cross-encoder":
-        raise ConfigError(
-            f"{config.base} has a tower for each side, and a cross-encoder reads both sides with one. Set model.base "
-            "to what that was trained from, or to a model with one tower"
-        )
     if weights is None:
-        raise ConfigError(
-            f"{config.base} has a tower for each side. Set model.separate to true, or take another base"
-        )
+        raise wants_one_tower(config)
     tower = Tower(base.config, config.pooling, config.dropout, config.frozen_layers, bf16=bf16)
     tensors = {key: torch.from_numpy(values) for key, values in weights.items()}
     try:

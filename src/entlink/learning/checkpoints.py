@@ -117,6 +117,11 @@ def has_checkpoint(folder: Path) -> bool:
     return (folder / _STATE).is_file()
 
 
+def is_unfinished(folder: Path) -> bool:
+    """Whether a folder has nothing but what a kill leaves of a checkpoint."""
+    return folder.is_dir() and all(path.match("best-*.pt") or path.match("*.pt.partial") for path in folder.iterdir())
+
+
 def _write(path: Path, told: Any) -> None:
     partial = path.with_name(f"{path.name}.partial")
     with partial.open("wb") as file:

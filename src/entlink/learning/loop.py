@@ -192,7 +192,8 @@ class Loop(Generic[_Taught]):
         hint = ", or training.precision to fp32" if self._config.precision != "fp32" else ""
         raise InputError(
             f"training went astray at step {number + 1}: the loss is {loss:g} and the gradient {float(length):g}. "
-            f"Set training.learning_rate below {self._config.learning_rate:g}{hint}; check the weights of the base"
+            f"Set training.learning_rate below {self._config.learning_rate:g}{hint}, and begin anew with --restart; "
+            "check the weights of the base"
         )
 
 

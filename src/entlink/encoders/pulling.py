@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from entlink.encoders.bert_graph import Precision, bert_graph
-from entlink.encoders.fetching import RECIPES, Recipe, fetch, recipe_of, unpack
+from entlink.encoders.fetching import RECIPES, WEIGHTS, Recipe, fetch, recipe_of, unpack
 from entlink.encoders.hugging_face import (
     Layout,
     can_convert,
@@ -28,7 +28,6 @@ from entlink.kb.checksums import checksum
 from entlink.version import __version__
 
 GRAPH, TOKENIZER = "model.onnx", "tokenizer.json"
-WEIGHTS = "-weights"  # what the name of a model ends in whose weights are kept as they came, to be trained further
 _STEPS = 4  # unpack, check, convert, write
 
 

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import ceil
 from pathlib import Path
 
 import msgspec
 
 from entlink.config import linker_beside, read_config
-from entlink.errors import EntlinkError, InputError, MissingExtraError
+from entlink.errors import ConfigError, EntlinkError, InputError, MissingExtraError
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.writing import write_lock
 from entlink.learning.adapt_report import AdaptReport
-from entlink.learning.adapt_settings import SHARES, config_of_training
+from entlink.learning.adapt_settings import SHARES, bases, config_of_training
 from entlink.learning.adapt_stages import FLAT, NOT_WANTED, Stages
 from entlink.learning.adapt_state import STEP, AdaptFolder, AdaptOptions, AdaptState, check_same, facts_of
 from entlink.learning.self_texts import has_text
+from entlink.learning.train_config import TrainConfig
 from entlink.saving import CARD_FILE, save_linker
 from entlink.tuning.calibration import FEWEST_ENTITIES
 from entlink.tuning.calibration_fit import numpy_or_told
@@ -125,17 +126,37 @@ def _check_trainings(options: AdaptOptions, progress: Progress) -> None:
         require_train("training a model")
     except MissingExtraError:
         return  # the stages say so
-    from entlink.learning.base import fetch_base
-    from entlink.learning.base_fit import check_base
     from entlink.learning.train import device_of
 
+    device_of(configs[0].training.device)
+    for base in bases(options):
+        _fetch(base, progress)
+    _check_bases(configs)
+
+
+def _fetch(base: str, progress: Progress) -> None:
+    from entlink.learning.base import fetch_base
+
+    try:
+        fetch_base(base, progress)
+    except EntlinkError as problem:
+        if type(problem) is not EntlinkError:  # it was fetched, and something else is wrong
+            raise
+        raise EntlinkError(f"{problem}. With --no-train all but the models is adapted") from problem
+
+
+def _check_bases(configs: Sequence[TrainConfig]) -> None:
+    """A base may do for one of the models: the stage of the other then says why it does not for that."""
+    from entlink.learning.base_fit import check_base
+
+    problems = []
     for config in configs:
-        device_of(config.training.device)
         try:
-            fetch_base(config.model.base, progress)
-        except EntlinkError as problem:
-            raise EntlinkError(f"{problem}. With --no-train all but the models is adapted") from problem
-        check_base(config.model)
+            check_base(config.model)
+        except ConfigError as problem:
+            problems.append(problem)
+    if len(problems) == len(configs):
+        raise problems[0]
 
 
 def _seconds_of_vectors(kb: KnowledgeBase, options: AdaptOptions) -> float:

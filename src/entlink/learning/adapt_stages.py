@@ -174,10 +174,10 @@ class Stages(StageTools):
         if SHORTENED not in retriever_names(self.state.config.retriever):
             note = "left alone: no index of names cut short, or no fusion by weights"
             return StageFigures("names", kept=False, note=note)
-        before = {**DEFAULT_WEIGHTS, **read_config(self.options.config).ranker.get("weights", {})}
+        before = {**DEFAULT_WEIGHTS, **self._given_weights}
         found = self._weighed("names", self.state.config, self._alone, before=before)
         if not found.kept:
-            self.state.config = with_weights(read_config(self.options.config), self._alone)
+            self.state.config = read_config(self.options.config)
             self._find_again()
         return found
 
@@ -218,7 +218,7 @@ class Stages(StageTools):
         words = shared_words(uses, round(_USES_A_MINUTE * self.options.minutes), seed)
         with KnowledgeBase.open(self.kb) as kb:
             told = learn_senses(kb, encoder, words, self.folder.linker / SENSES, seed, self._progress)
-        return with_weights(config, {**weights_without_links(SENSES, config), **self._given_weights}), told
+        return with_weights(config, weights_without_links(SENSES, config)), told
 
     def _contested(self) -> list[Case]:
         """Uses of words that entities share, kept for the bi-encoder to learn from, too."""

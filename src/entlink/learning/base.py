@@ -12,7 +12,7 @@ import numpy
 from numpy.typing import NDArray
 
 from entlink.encoders.bert_graph import can_write
-from entlink.encoders.fetching import RECIPES
+from entlink.encoders.fetching import RECIPES, WEIGHTS
 from entlink.encoders.hugging_face import (
     Layout,
     read_config,
@@ -24,7 +24,7 @@ from entlink.encoders.hugging_face import (
 )
 from entlink.encoders.model_card import CARD, read_card
 from entlink.encoders.model_store import is_installed, missing, models_folder, open_model
-from entlink.encoders.pulling import WEIGHTS, pull_weights
+from entlink.encoders.pulling import pull_weights
 from entlink.encoders.reporting import Progress, ignore_progress
 from entlink.errors import InputError
 
@@ -109,8 +109,9 @@ def is_trained(folder: Path) -> bool:
 def _named(spec: str) -> Path:
     if Path(spec).is_dir():
         return Path(spec)
-    if is_installed(spec):
-        return open_model(spec)[0]
+    for name in (spec + WEIGHTS, spec):
+        if is_installed(name):
+            return open_model(name)[0]
     if os.sep in spec:
         raise InputError(f"{spec}: there is no such folder to train from. Correct model.base")
     error = missing(spec)

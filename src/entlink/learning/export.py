@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from entlink.learning.building import Network
     from entlink.learning.train_config import TrainConfig
 
-TOLD, _PARTIAL = "training.json", ".partial"
+TOLD, PARTIAL = "training.json", ".partial"
 _KINDS: dict[str, Kind] = {"bi-encoder": "dual", "cross-encoder": "cross", "joint": "joint"}
-_WRITTEN = (GRAPH, "mention.onnx", "entity.onnx", TOKENIZER, HEAD, KEPT, SHAPE, TOLD)
+WRITTEN = (GRAPH, "mention.onnx", "entity.onnx", TOKENIZER, HEAD, KEPT, SHAPE, TOLD)
 
 
 def export(
@@ -47,7 +47,7 @@ def export(
     `settings` are those of a joint model. `finish` is given the folder before it is in its place, and may change the
     card: what it takes long for, a kill leaves undone and the model not there.
     """
-    partial = folder / _PARTIAL
+    partial = folder / PARTIAL
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     _write_weights(partial, network, base, config)
@@ -60,7 +60,7 @@ def export(
         finish(partial)
         card = read_card(partial)
     (folder / CARD).unlink(missing_ok=True)
-    for file in _WRITTEN:
+    for file in WRITTEN:
         (folder / file).unlink(missing_ok=True)
         if (partial / file).is_file():
             (partial / file).rename(folder / file)

@@ -21,7 +21,7 @@ from entlink.learning.base_fit import check_base
 from entlink.learning.checkpoints import Checkpoints, Look, State, has_checkpoint, is_unfinished
 from entlink.learning.courses import Course, Learning, check_examples, joint_course, pair_course
 from entlink.learning.examples import Example
-from entlink.learning.export import commit, export
+from entlink.learning.export import PARTIAL, WRITTEN, commit, export
 from entlink.learning.joint_fitting import Fit, fit_joint
 from entlink.learning.joint_material import JointMaterial
 from entlink.learning.joint_texts import TaughtText
@@ -209,8 +209,10 @@ def _check_folder(folder: Path, base: Path | None, restart: bool) -> None:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Whether nothing is in a folder, or what a training leaves that was killed before its first checkpoint."""
+    """Whether nothing is in a folder, or what a training leaves that was killed without a checkpoint."""
     if not folder.exists():
         return True
     names = {path.name for path in folder.iterdir()} - {_LOCK}
+    if PARTIAL in names:  # it was being written
+        names -= {PARTIAL, *WRITTEN}
     return not names or (names == {CHECKPOINT} and is_unfinished(folder / CHECKPOINT))

@@ -49,6 +49,7 @@ _MOST_FOR_NAMES = 500_000
 FLAT = 50_000  # entities: of more, vectors are made on demand
 _FOR_EXAMPLES, _FEWEST_FOR_EXAMPLES = 0.2, 0.05  # of the minutes, indexes included, and however long those took
 _FOR_THE_REST = 0.08  # of the minutes, that a training leaves
+_FOR_WEIGHING = 0.02  # of the minutes: what weighing the evidence of a cross-encoder takes
 _SHORTEST_TRAINING = 1.0  # seconds
 _USES_A_MINUTE = 600  # of shared words
 _FOR_SENSES, _READ_FOR_SENSES = 0.06, 20_000  # of the minutes, and texts of entities
@@ -309,12 +310,18 @@ class Stages(StageTools):
         return f"{report.steps:,} steps on {report.examples:,} examples"
 
     def _seconds_for(self, name: str) -> float:
-        """The share of a model in the minutes, or what is left of them when it is begun."""
+        """The share of a model in the minutes, or what is left of them when it is begun.
+
+        Without links nothing else learns as much as the bi-encoder: what others do not need is its own.
+        """
         if name in self.state.budgets:
             return self.state.budgets[name]
         total = self.options.minutes * 60
         left = total * (1 - _FOR_THE_REST) - self._spent()
-        seconds = min(total * SHARES[name], left)
+        wanted = total * SHARES[name]
+        if name == BI_ENCODER and not self._has_links:
+            wanted = max(wanted, left - total * (SHARES[CROSS_ENCODER] + _FOR_WEIGHING))
+        seconds = min(wanted, left)
         if seconds < _SHORTEST_TRAINING:
             raise InputError(f"of {self.options.minutes:g} minutes none was left. Give more --minutes")
         self.state.budgets[name] = seconds

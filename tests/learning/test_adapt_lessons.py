@@ -10,7 +10,8 @@ from adapt_runs import quiet
 from entlink.config import LinkerConfig
 from entlink.documents import Candidate, Document, Link, Mention, Span
 from entlink.learning.adapt_lessons import BI_ENCODER, CROSS_ENCODER, lesson
-from entlink.learning.adapt_settings import weights_without_links
+from entlink.learning.adapt_settings import config_of_training, weights_without_links
+from entlink.learning.adapt_state import AdaptOptions
 from entlink.learning.adapt_weights import counted_for, ranked_by_evidence, surest_lost
 from entlink.learning.self_cases import Case, Parts
 
@@ -133,3 +134,17 @@ def test_only_evidence_that_a_linker_has_is_weighed():
     all_of_them = [*dense, {"name": "dense"}, {"name": "senses"}, {"name": "shortened"}]
     with_all = weights_without_links(BI_ENCODER, LinkerConfig(retriever=all_of_them))
     assert with_all.keys() - without.keys() == {"senses", "shortened", "dense-3"}
+
+
+@pytest.mark.parametrize("name", [BI_ENCODER, CROSS_ENCODER])
+def test_what_the_user_sets_comes_before_what_links_decide(name):
+    wanted = AdaptOptions(settings={"model.entity_tokens": "32", "training.learning_rate": "1e-5"})
+    for links in (False, True):
+        config = config_of_training(name, wanted, links=links)
+        assert (config.model.entity_tokens, config.training.learning_rate) == (32, 1e-5)
+
+
+def test_without_links_a_bi_encoder_reads_more_of_an_entity():
+    without, with_links = (config_of_training(BI_ENCODER, AdaptOptions(), links=links) for links in (False, True))
+    assert without.model.entity_tokens > with_links.model.entity_tokens
+    assert without.model.base == with_links.model.base

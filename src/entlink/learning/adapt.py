@@ -121,7 +121,8 @@ def _check_trainings(options: AdaptOptions, progress: Progress) -> None:
     """
     from entlink.encoders.extras import require_train
 
-    configs = [config_of_training(name, options) for name in SHARES]
+    # Whether there are links is not known yet: without them more is asked of a base.
+    configs = [config_of_training(name, options, links=False) for name in SHARES]
     try:
         require_train("training a model")
     except MissingExtraError:

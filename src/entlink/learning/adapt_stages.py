@@ -40,6 +40,7 @@ from entlink.learning.contested import contested_cases
 from entlink.learning.self_cases import PLAIN, Case, Parts, read_cases, write_cases
 from entlink.learning.self_links import link_pairs
 from entlink.learning.self_pairs import Wanted, self_pairs
+from entlink.learning.train_config import TrainConfig
 from entlink.ranking.combination import DEFAULT_WEIGHTS
 
 Progress = Callable[[str, float, float], None]
@@ -242,7 +243,7 @@ class Stages(StageTools):
         told = self._trained(BI_ENCODER, folder)
         stages = [{"name": "dense", "encoder": f"./{BI_ENCODER}", "search": "never", "demand": _DEMAND}]
         dual = load_trained_dual(folder)
-        if dual.knows_a_mask and config_of_training(BI_ENCODER, self.options).training.masked > 0:
+        if dual.knows_a_mask and self._training_of(BI_ENCODER).training.masked > 0:
             stages.append({**stages[0], "hidden": min(_TOKENS_AROUND, dual.mention_tokens)})
         config = self.state.config
         config = msgspec.structs.replace(config, retriever=[*config.retriever, *stages])
@@ -290,7 +291,7 @@ class Stages(StageTools):
             shutil.rmtree(folder / CHECKPOINT, ignore_errors=True)  # what a kill left of it
             return ""
         seconds = self._seconds_for(name)
-        config = config_of_training(name, self.options)
+        config = self._training_of(name)
         weights = self.state.config.ranker.get("weights", {})
         uses = read_cases(self.folder.uses) if self.folder.uses.exists() else []
         examples, aside = lesson(name, self._parts, weights, self.options.seed, uses)
@@ -308,6 +309,9 @@ class Stages(StageTools):
                 logging.getLogger(__name__).warning("the %s is trained from the start: %s", name, problem)
                 report = begin(restart=True)
         return f"{report.steps:,} steps on {report.examples:,} examples"
+
+    def _training_of(self, name: str) -> TrainConfig:
+        return config_of_training(name, self.options, links=self._has_links)
 
     def _seconds_for(self, name: str) -> float:
         """The share of a model in the minutes, or what is left of them when it is begun.

@@ -27,8 +27,8 @@ OWN_SETTINGS = {
     },
     CROSS_ENCODER: {"model.entity_tokens": "40", "training.learning_rate": "1.5e-4", "training.masked": "0.15"},
 }
-# Without links nobody else tells what an entity is spoken of with: more of its text does. Chosen on the development
-# mentions of Schools Wikipedia, where links had not been looked at with it.
+# Without links only an entity's own text tells what it is spoken of with: more of it is read. Chosen on the
+# development mentions of Schools Wikipedia without its links; with them it was not tried.
 _SETTINGS_WITHOUT_LINKS = {BI_ENCODER: {"model.entity_tokens": "128", "training.learning_rate": "1.5e-4"}}
 
 

@@ -22,7 +22,7 @@ from entlink.ranking.combination import DEFAULT_WEIGHTS
 Progress = Callable[[str, float, float], None]
 _MEASURED_A_MINUTE, _FEWEST_MEASURED, _MOST_MEASURED = 50, 200, 2_000
 _KNOWN_TO_HELP = ("names", "evidence", SENSES)
-_CHANCE = 1.0  # standard errors
+_CHANCE, _SURELY = 1.0, 2.0  # standard errors
 
 
 class StageTools:
@@ -109,16 +109,17 @@ class StageTools:
         """It is the linker's from now on if what is held back is linked better with it.
 
         Evidence with weights that did well elsewhere is kept unless it is worse by more than chance may make it. A
-        cross-encoder, which makes linking many times slower, has to be better by more than chance. Of links, those
-        with an unusual meaning count more than others.
+        cross-encoder makes linking many times slower, and what it was trained on is more like the cases held back
+        than mentions to come are: it has to be surely better. Of links, those with an unusual meaning count more than
+        others.
         """
-        before = self._balanced
-        chance = _CHANCE * sqrt(before * (1 - before) / counted_for(self._parts.held_back))
+        before, after = self._balanced, fit.score.balanced
+        error = sqrt(before * (1 - before) / counted_for(self._parts.held_back))
         if name in _KNOWN_TO_HELP:
-            kept = fit.score.balanced >= before - chance
+            kept = after >= before - _CHANCE * error
         else:
-            kept = fit.score.balanced > before + (chance if name == CROSS_ENCODER else 0.0)
+            kept = after > before + (_SURELY * error if name == CROSS_ENCODER else 0.0)
         if kept:
             self.state.config = with_ranker(config, weights=fit.weights, bias=fit.bias)
-        figures = {"weights": fit.weights, "balanced": fit.score.balanced}
+        figures = {"weights": fit.weights, "balanced": after}
         return StageFigures(name, self.accuracy, fit.score.accuracy, kept, note=note, figures=figures)

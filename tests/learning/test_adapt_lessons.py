@@ -148,3 +148,15 @@ def test_without_links_a_bi_encoder_reads_more_of_an_entity():
     without, with_links = (config_of_training(BI_ENCODER, AdaptOptions(), links=links) for links in (False, True))
     assert without.model.entity_tokens > with_links.model.entity_tokens
     assert without.model.base == with_links.model.base
+
+
+@pytest.mark.parametrize("model", [BI_ENCODER, CROSS_ENCODER])
+def test_uses_of_shared_words_are_learnt_from_where_nothing_is_measured(model):
+    parts = Parts([case(number) for number in range(900)], [case(97)], [case(98)])
+    uses = [case(number, kind="sense") for number in range(1_000, 1_100)]  # one on each page
+    learnt = lesson(model, parts, {"alias": 1.0}, 0, uses)
+    pages = {one.document.id.partition("#")[0] for one in learnt.aside} | {"page97", "page98"}
+    more = {one.document.id for one in learnt.train} - {one.document.id for one in parts.train}
+    expected = {one.document.id for one in uses if one.source not in pages}
+    assert more == expected
+    assert 0 < len(expected) < 100

@@ -27,13 +27,12 @@ class Lesson(NamedTuple):
 def lesson(model: str, parts: Parts, weights: Mapping[str, float], seed: int, uses: Sequence[Case] = ()) -> Lesson:
     """The examples of a model, told from the candidates that mislead most by the weights so far.
 
-    A bi-encoder learns from `uses` of shared words, too, but for those on pages that are measured on.
+    It learns from `uses` of shared words, too, but for those on pages that are measured on.
     """
     random = Random(seed)
     train, aside = _of_bi_encoder(parts) if model == BI_ENCODER else _of_cross_encoder(parts, Random(seed))
-    if model == BI_ENCODER:
-        measured = {one.source for one in (*parts.tune, *parts.held_back)}
-        train = [*train, *(one for one in uses if one.source not in measured)]
+    measured = {one.source for one in (*parts.tune, *parts.held_back, *aside)}
+    train = [*train, *(one for one in uses if one.source not in measured)]
     return Lesson(*([_example(model, one, weights, random) for one in part] for part in (train, aside)))
 
 

@@ -121,11 +121,11 @@ def test_links_to_train_on_are_uses():
     assert len(linked_uses(Parts(twice, [], []))) == 1
 
 
-def test_a_bi_encoder_learns_from_uses_on_pages_that_are_not_measured():
+@pytest.mark.parametrize("model", [BI_ENCODER, CROSS_ENCODER])
+def test_models_learn_from_uses_on_pages_that_are_not_measured(model):
     train, held = use("short", "elm", "elm", 0), use("short", "elm", "elm", 1, source="held")
     uses = [use(SENSE, "ash", "tree", 0), use(SENSE, "ash", "dust", 0, source="held")]
     parts = Parts([train], [], [held])
-    told = lesson(BI_ENCODER, parts, {}, 0, uses).train
+    told = lesson(model, parts, {}, 0, uses).train
     assert [one.entity for one in told] == ["elm", "tree"]
     assert told[1].negatives == ("other",)
-    assert [one.entity for one in lesson(CROSS_ENCODER, parts, {}, 0, uses).train] == ["elm"]

@@ -46,7 +46,7 @@ def bases(options: AdaptOptions) -> list[str]:
 
 
 # Where nothing but the texts was learnt from, what fits examples made of them need not fit mentions to come: the
-# weights are then those that did best on the development mentions of Schools Wikipedia.
+# weights are then chosen on the development mentions of Schools Wikipedia.
 _WITHOUT_LINKS: dict[str, dict[str, float]] = {
     SENSES: {SENSES: 1.2},
     BI_ENCODER: {

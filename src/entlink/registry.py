@@ -32,6 +32,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "joint": "entlink.candidates.joint:JointRetriever",
         "senses": "entlink.candidates.senses:SensesRetriever",
         "shortened": "entlink.candidates.shortened:ShortenedRetriever",
+        "slots": "entlink.candidates.slots:SlotsRetriever",
         "taught": "entlink.candidates.taught:TaughtRetriever",
     },
     "fusion": {
@@ -65,6 +66,7 @@ NEEDS_SETTINGS = {
     ("ranker", "joint"),
     ("retriever", "joint"),
     ("retriever", "senses"),
+    ("retriever", "slots"),
     ("retriever", "taught"),
     ("nil", "judged"),
     ("detector", "joint"),

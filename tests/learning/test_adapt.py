@@ -27,6 +27,7 @@ STAGES = [
     "names",
     "evidence",
     "senses",
+    "slots",
     "bi-encoder",
     "cross-encoder",
     "weights",

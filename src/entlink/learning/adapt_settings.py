@@ -5,6 +5,7 @@ from __future__ import annotations
 from entlink.config import LinkerConfig, retriever_names
 from entlink.learning.adapt_lessons import BI_ENCODER, CROSS_ENCODER
 from entlink.learning.adapt_senses import SENSES
+from entlink.learning.adapt_slots import SLOTS
 from entlink.learning.adapt_state import AdaptOptions
 from entlink.learning.train_config import TrainConfig, read_train_config
 
@@ -49,6 +50,7 @@ def bases(options: AdaptOptions) -> list[str]:
 # weights are then chosen on the development mentions of Schools Wikipedia.
 _WITHOUT_LINKS: dict[str, dict[str, float]] = {
     SENSES: {SENSES: 1.2},
+    SLOTS: {SLOTS: 1.2},
     BI_ENCODER: {
         "alias": 0.9,
         "dense": 13.6,
@@ -63,12 +65,13 @@ _WITHOUT_LINKS: dict[str, dict[str, float]] = {
         "expected": -0.23,
         "shortened": 0.14,
         SENSES: 1.1,
+        SLOTS: 1.2,
         "dense-2": 3.0,
         "dense-3": 5.0,
     },
     CROSS_ENCODER: {"cross": 0.15},
 }
-_OF_RETRIEVERS = (SENSES, "shortened", "dense-2", "dense-3")  # evidence that is there with them alone
+_OF_RETRIEVERS = (SENSES, SLOTS, "shortened", "dense-2", "dense-3")  # evidence that is there with them alone
 
 
 def weights_without_links(stage: str, config: LinkerConfig) -> dict[str, float]:

@@ -26,6 +26,7 @@ from entlink.learning.adapt_settings import (
     config_of_training,
     weights_without_links,
 )
+from entlink.learning.adapt_slots import SLOTS, learn_slots, with_slots
 from entlink.learning.adapt_tools import StageTools
 from entlink.learning.adapt_weights import (
     START_WEIGHTS,
@@ -54,6 +55,7 @@ _FOR_WEIGHING = 0.02  # of the minutes: what weighing the evidence of a cross-en
 _SHORTEST_TRAINING = 1.0  # seconds
 _USES_A_MINUTE = 600  # of shared words
 _FOR_SENSES, _READ_FOR_SENSES = 0.06, 20_000  # of the minutes, and texts of entities
+_FOR_SLOTS = 0.03
 _LINKS, _LINKED_PAGES = 12_000, 20_000  # to learn from, and pages to read them in, at most
 _CALIBRATED_ON = 1_000
 _LOST = 0.005  # of the held-back cases that are right: no more may become NIL; they are less like names than others
@@ -76,6 +78,7 @@ class Stages(StageTools):
             "names": self._names,
             "evidence": self._evidence,
             SENSES: self._senses,
+            SLOTS: self._slots,
             BI_ENCODER: self._bi_encoder,
             CROSS_ENCODER: self._cross_encoder,
             "weights": self._last_weights,
@@ -229,6 +232,21 @@ class Stages(StageTools):
             uses = contested_cases(linker, _READ_FOR_SENSES, self.options.seed, self._progress, seconds)
         write_cases(self.folder.uses, uses)
         return uses
+
+    def _slots(self) -> StageFigures:
+        """What kind of entities stands between the same two words."""
+        if self._has_links:
+            return StageFigures(SLOTS, kept=False, note="left alone: there are hyperlinks to learn from")
+        return self._learnt(SLOTS, self._with_slots)
+
+    def _with_slots(self) -> tuple[LinkerConfig, str]:
+        from entlink.kb.knowledge_base import KnowledgeBase
+
+        encoder, folder = sense_encoder(self.state.config), self.folder.linker / SLOTS
+        seconds = _FOR_SLOTS * self.options.minutes * 60
+        with KnowledgeBase.open(self.kb) as kb:
+            told = learn_slots(kb, encoder, folder, self.options.seed, self._progress, seconds=seconds)
+        return with_slots(self.state.config), told
 
     # Models
 

@@ -13,6 +13,7 @@ from entlink.config import LinkerConfig, read_config
 from entlink.learning.adapt_lessons import CROSS_ENCODER
 from entlink.learning.adapt_report import StageFigures
 from entlink.learning.adapt_senses import SENSES
+from entlink.learning.adapt_slots import SLOTS
 from entlink.learning.adapt_state import AdaptFolder, AdaptOptions, AdaptState
 from entlink.learning.adapt_weights import Fit, counted_for, fitted, ranker_of, taken, with_ranker, with_weights
 from entlink.learning.self_cases import Case, Parts, parted, read_cases
@@ -21,7 +22,7 @@ from entlink.ranking.combination import DEFAULT_WEIGHTS
 
 Progress = Callable[[str, float, float], None]
 _MEASURED_A_MINUTE, _FEWEST_MEASURED, _MOST_MEASURED = 50, 200, 2_000
-_KNOWN_TO_HELP = ("names", "evidence", SENSES)
+_KNOWN_TO_HELP = ("names", "evidence", SENSES, SLOTS)
 _CHANCE, _SURELY = 1.0, 2.0  # standard errors
 
 

@@ -1,0 +1,146 @@
+"""What stands between the same two words in a knowledge base's own texts, and the folder that keeps it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from entlink.errors import DamagedError, MissingModelError
+from entlink.kb.checksums import checksum
+from entlink.kb.folding import is_spaceless
+from entlink.kb.word_terms import hash_of
+from entlink.kb.writing import whole_folder
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from entlink.documents import Span
+
+CARD = "slots.json"
+ARRAYS = "slots.npz"
+FORMAT = 1
+_NAMES = ("slots", "starts", "fillers", "counts", "near")
+_PIECE = re.compile(r"\w+|[^\w\s]")
+_REACH = 60  # characters in which the next word is looked for
+_BEGINNING, _END = "^", "$"
+_PRIOR = 300.0  # uses as they are in all slots, added to those of an entity and its like
+_SURE = 1.0  # by so much the logarithm must be above 0: less may be by chance
+
+
+def slot_of(text: str, span: Span) -> int:
+    """The word or sign before a mention and the one after it, in lower case, as one number."""
+    before = _PIECE.findall(text[max(0, span.start - _REACH) : span.start])
+    after = _PIECE.findall(text[span.end : span.end + _REACH])
+    left = before[-1].lower() if before else _BEGINNING
+    right = after[0].lower() if after else _END
+    return hash_of(f"{_last(left)} {_first(right)}")
+
+
+def _last(piece: str) -> str:
+    """In a script without spaces a character stands for the word."""
+    return piece[-1] if is_spaceless(piece[-1]) else piece
+
+
+def _first(piece: str) -> str:
+    return piece[0] if is_spaceless(piece[0]) else piece
+
+
+class SlotCard(msgspec.Struct, frozen=True, kw_only=True):
+    """`slots.json`: the entities in the order of the rows of `slots.npz`, and how many uses were read."""
+
+    format: int = FORMAT
+    encoder: str
+    entities: list[str]
+    uses: int
+    entlink: str = ""
+    sha256: str = ""
+
+
+class SlotModel:
+    """Who stands in which slot how often, and which entities are alike.
+
+    `slots` are in ascending order, and `fillers` of the slot at place i, in ascending order, those from `starts[i]`
+    on, each `counts` times. A row of `near` has the entities most like one, itself among them, in any order.
+    """
+
+    def __init__(self, card: SlotCard, **arrays: NDArray[Any]) -> None:
+        self.card = card
+        self.slots, self.starts, self.fillers, self.counts, self.near = (arrays[name] for name in _NAMES)
+
+    @cached_property
+    def rows(self) -> dict[str, int]:
+        return {entity: row for row, entity in enumerate(self.card.entities)}
+
+    @cached_property
+    def _alike_uses(self) -> NDArray[Any]:
+        """By entity, how often it and those like it are used in all slots."""
+        import numpy
+
+        each = numpy.bincount(self.fillers, self.counts, len(self.card.entities))
+        summed: NDArray[Any] = each[self.near].sum(1)
+        return summed
+
+    def scores(self, slot: int, entities: Sequence[str]) -> list[float]:
+        """How much oftener than elsewhere entities like each stand in the slot; 0 where it is not surely more."""
+        import numpy
+
+        rows = self.rows
+        told = [0.0] * len(entities)
+        places = [place for place, one in enumerate(entities) if one in rows]
+        found = self._fillers(slot)
+        if found is None or not places:
+            return told
+        fillers, counts = found
+        asked = numpy.array([rows[entities[place]] for place in places])
+        near = self.near[asked]  # [entities, like them]
+        at = numpy.minimum(fillers.searchsorted(near), len(fillers) - 1)
+        alike = numpy.where(fillers[at] == near, counts[at], 0).sum(1)
+        share = counts.sum() / self.card.uses
+        times = (alike + _PRIOR * share) / (self._alike_uses[asked] + _PRIOR) / share
+        for place, score in zip(places, (numpy.log(times) - _SURE).tolist(), strict=True):
+            told[place] = max(0.0, score)
+        return told
+
+    def _fillers(self, slot: int) -> tuple[NDArray[Any], NDArray[Any]] | None:
+        import numpy
+
+        place = int(self.slots.searchsorted(numpy.uint64(slot)))
+        if place == len(self.slots) or int(self.slots[place]) != slot:
+            return None
+        part = slice(int(self.starts[place]), int(self.starts[place + 1]))
+        return self.fillers[part], self.counts[part]
+
+
+def read_slots(folder: Path) -> SlotModel:
+    """The model in a folder; one that is missing, damaged or of another version is told."""
+    import numpy
+
+    path = folder / CARD
+    if not path.is_file():
+        raise MissingModelError(f"{folder}: no slots are there. `entlink adapt` makes them")
+    try:
+        card = msgspec.json.decode(path.read_bytes(), type=SlotCard)
+    except msgspec.MsgspecError as problem:
+        raise DamagedError(f"{path}: cannot be read ({problem}). Adapt the linker anew") from problem
+    if card.format != FORMAT:
+        raise DamagedError(f"{folder}: these slots were made by another version of entlink. Adapt the linker anew")
+    arrays = folder / ARRAYS
+    if not arrays.is_file() or checksum(arrays) != card.sha256:
+        raise DamagedError(f"{arrays}: this file is missing or altered. Adapt the linker anew")
+    with numpy.load(arrays) as kept:
+        return SlotModel(card, **{name: kept[name] for name in _NAMES})
+
+
+def write_slots(folder: Path, model: SlotModel) -> None:
+    """Write a model; its folder is there whole or not at all."""
+    import numpy
+
+    with whole_folder(folder) as partial:
+        numpy.savez(partial / ARRAYS, **{name: getattr(model, name) for name in _NAMES})
+        card = msgspec.structs.replace(model.card, sha256=checksum(partial / ARRAYS))
+        (partial / CARD).write_bytes(msgspec.json.encode(card) + b"\n")

@@ -27,6 +27,7 @@ from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.learning.adapt_lessons import BI_ENCODER, CROSS_ENCODER
 from entlink.learning.adapt_names import SHORTENED
 from entlink.learning.adapt_senses import SENSES
+from entlink.learning.adapt_slots import SLOTS
 from entlink.learning.adapt_weights import fitted_weights, with_ranker
 from entlink.learning.self_cases import parted
 from entlink.learning.self_pairs import Wanted, self_pairs
@@ -81,7 +82,7 @@ def _as_then(last: LinkerConfig, there: set[str], weights: dict[str, float]) -> 
 
 def _comes_with(retriever: dict[str, Any]) -> set[str]:
     """The stage that adds a retriever, if any does."""
-    stages = {SHORTENED: "names", SENSES: SENSES}
+    stages = {SHORTENED: "names", SENSES: SENSES, SLOTS: SLOTS}
     if retriever.get("name") in stages:
         return {stages[retriever["name"]]}
     return {BI_ENCODER} if Path(retriever.get("encoder", "")).name == BI_ENCODER else set()

@@ -50,7 +50,7 @@ def bases(options: AdaptOptions) -> list[str]:
 # weights are then chosen on the development mentions of Schools Wikipedia.
 _WITHOUT_LINKS: dict[str, dict[str, float]] = {
     SENSES: {SENSES: 1.2},
-    SLOTS: {SLOTS: 1.2},
+    SLOTS: {SLOTS: 1.5},
     BI_ENCODER: {
         "alias": 0.9,
         "dense": 13.6,
@@ -65,7 +65,7 @@ _WITHOUT_LINKS: dict[str, dict[str, float]] = {
         "expected": -0.23,
         "shortened": 0.14,
         SENSES: 1.1,
-        SLOTS: 1.2,
+        SLOTS: 1.5,
         "dense-2": 3.0,
         "dense-3": 5.0,
     },

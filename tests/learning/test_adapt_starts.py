@@ -141,7 +141,7 @@ def test_a_base_that_cannot_be_fetched_is_told_first(world, options, monkeypatch
 
 
 def test_no_time_left_for_a_training_is_told_and_the_rest_adapts(world, options, monkeypatch):
-    monkeypatch.setattr("entlink.learning.adapt_stages._FOR_THE_REST", 1.0)
+    monkeypatch.setattr("entlink.learning.adapt_training._FOR_THE_REST", 1.0)
     stages = {one.name: one for one in adapt(world, options, quiet).stages}
     for name in ("bi-encoder", "cross-encoder"):
         assert not stages[name].kept

@@ -15,8 +15,9 @@ from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.writing import write_lock
 from entlink.learning.adapt_report import AdaptReport
 from entlink.learning.adapt_settings import SHARES, bases, config_of_training
-from entlink.learning.adapt_stages import FLAT, NOT_WANTED, Stages
+from entlink.learning.adapt_stages import FLAT, Stages
 from entlink.learning.adapt_state import STEP, AdaptFolder, AdaptOptions, AdaptState, check_same, facts_of
+from entlink.learning.adapt_training import NOT_WANTED
 from entlink.learning.self_texts import has_text
 from entlink.learning.train_config import TrainConfig
 from entlink.saving import CARD_FILE, save_linker

@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-import logging
 import shutil
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import partial
-from pathlib import Path
 from time import monotonic
 
 import msgspec
 
 from entlink.config import LinkerConfig, read_config, retriever_names
 from entlink.documents import Document, Mention, Span
-from entlink.errors import DamagedError, InputError, MissingExtraError, MissingModelError, OtherTrainingError
+from entlink.errors import InputError, MissingExtraError, MissingModelError
 from entlink.interfaces import Question
-from entlink.learning.adapt_lessons import BI_ENCODER, CROSS_ENCODER, lesson
+from entlink.learning.adapt_lessons import BI_ENCODER, CROSS_ENCODER
 from entlink.learning.adapt_names import SHORTENED, found_again, with_short_names
 from entlink.learning.adapt_report import StageFigures
 from entlink.learning.adapt_senses import SENSES, learn_senses, linked_uses, sense_encoder, shared_words, unmeasured
-from entlink.learning.adapt_settings import (
-    SHARES,
-    WEIGHTS_WITH_LINKS,
-    config_of_training,
-    weights_without_links,
-)
+from entlink.learning.adapt_settings import WEIGHTS_WITH_LINKS, weights_without_links
 from entlink.learning.adapt_slots import SLOTS, learn_slots, with_slots
-from entlink.learning.adapt_tools import StageTools
+from entlink.learning.adapt_training import TrainingTools
 from entlink.learning.adapt_weights import (
     START_WEIGHTS,
     fitted_weights,
@@ -41,7 +33,6 @@ from entlink.learning.contested import contested_cases
 from entlink.learning.self_cases import PLAIN, Case, Parts, read_cases, write_cases
 from entlink.learning.self_links import link_pairs
 from entlink.learning.self_pairs import Wanted, self_pairs
-from entlink.learning.train_config import TrainConfig
 from entlink.ranking.combination import DEFAULT_WEIGHTS
 
 Progress = Callable[[str, float, float], None]
@@ -50,9 +41,6 @@ FEWEST_EXAMPLES = 100
 _MOST_FOR_NAMES = 500_000
 FLAT = 50_000  # entities: of more, vectors are made on demand
 _FOR_EXAMPLES, _FEWEST_FOR_EXAMPLES = 0.2, 0.05  # of the minutes, indexes included, and however long those took
-_FOR_THE_REST = 0.08  # of the minutes, that a training leaves
-_FOR_WEIGHING = 0.02  # of the minutes: what weighing the evidence of a cross-encoder takes
-_SHORTEST_TRAINING = 1.0  # seconds
 _USES_A_MINUTE = 600  # of shared words
 _FOR_SENSES, _READ_FOR_SENSES = 0.06, 20_000  # of the minutes, and texts of entities
 _FOR_SLOTS = 0.03
@@ -61,12 +49,11 @@ _CALIBRATED_ON = 1_000
 _LOST = 0.005  # of the held-back cases that are right: no more may become NIL; they are less like names than others
 _LENIENT = 0.5  # of the threshold of NIL by own texts: those to come are less like them, and less sure
 _TOP, _DEMAND, _TOKENS_AROUND = 10, 20, 20
-NOT_WANTED = "no models were to be trained"
 _USUAL_MINUTES = 60.0
 _MOST_SCALE = 2.0
 
 
-class Stages(StageTools):
+class Stages(TrainingTools):
     """The stages over one knowledge base; `state` has the linker so far and is written after each."""
 
     def run(self) -> None:
@@ -292,63 +279,6 @@ class Stages(StageTools):
         if not found.kept:
             shutil.rmtree(self.folder.linker / name, ignore_errors=True)
         return found
-
-    def _trained(self, name: str, folder: Path) -> str:
-        """A model, unless it is there from an interrupted run; in a few words, how it was trained."""
-        if not self.options.train:
-            raise InputError(NOT_WANTED)
-        from entlink.encoders.extras import require_train
-
-        require_train("training a model")
-        from entlink.encoders.model_card import CARD
-        from entlink.kb.knowledge_base import KnowledgeBase
-        from entlink.learning.checkpoints import has_checkpoint
-        from entlink.learning.train import CHECKPOINT, train
-
-        if (folder / CARD).is_file() and not has_checkpoint(folder / CHECKPOINT):
-            shutil.rmtree(folder / CHECKPOINT, ignore_errors=True)  # what a kill left of it
-            return ""
-        seconds = self._seconds_for(name)
-        config = self._training_of(name)
-        weights = self.state.config.ranker.get("weights", {})
-        uses = read_cases(self.folder.uses) if self.folder.uses.exists() else []
-        examples, aside = lesson(name, self._parts, weights, self.options.seed, uses)
-
-        def told(stage: str, done: float, total: float) -> None:
-            self._progress(f"{name}: {stage}", done, total)
-
-        with KnowledgeBase.open(self.kb) as kb:
-            begin = partial(
-                train, config, kb, examples, aside, folder, progress=told, name=name, minutes=seconds / 60
-            )
-            try:
-                report = begin()
-            except (OtherTrainingError, DamagedError) as problem:
-                logging.getLogger(__name__).warning("the %s is trained from the start: %s", name, problem)
-                report = begin(restart=True)
-        return f"{report.steps:,} steps on {report.examples:,} examples"
-
-    def _training_of(self, name: str) -> TrainConfig:
-        return config_of_training(name, self.options, links=self._has_links)
-
-    def _seconds_for(self, name: str) -> float:
-        """The share of a model in the minutes, or what is left of them when it is begun.
-
-        Without links nothing else learns as much as the bi-encoder: what others do not need is its own.
-        """
-        if name in self.state.budgets:
-            return self.state.budgets[name]
-        total = self.options.minutes * 60
-        left = total * (1 - _FOR_THE_REST) - self._spent()
-        wanted = total * SHARES[name]
-        if name == BI_ENCODER and not self._has_links:
-            wanted = max(wanted, left - total * (SHARES[CROSS_ENCODER] + _FOR_WEIGHING))
-        seconds = min(wanted, left)
-        if seconds < _SHORTEST_TRAINING:
-            raise InputError(f"of {self.options.minutes:g} minutes none was left. Give more --minutes")
-        self.state.budgets[name] = seconds
-        self.folder.write(self.state)
-        return seconds
 
     def _last_weights(self) -> StageFigures:
         """Once all is decided, what was held back to decide by is fitted to as well: it is as much again."""

@@ -34,6 +34,8 @@ def stages(tmp_path) -> StageTools:
     [
         ("senses", -0.9, True),
         ("senses", -1.1, False),
+        ("slots", -0.9, True),
+        ("slots", -1.1, False),
         ("bi-encoder", 0.1, True),
         ("bi-encoder", -0.1, False),
         ("cross-encoder", 1.9, False),

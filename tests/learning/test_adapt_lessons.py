@@ -130,10 +130,10 @@ def test_only_evidence_that_a_linker_has_is_weighed():
     dense = [{"name": "alias"}, {"name": "dense"}, {"name": "dense"}]
     without = weights_without_links(BI_ENCODER, LinkerConfig(retriever=dense))
     assert "dense-2" in without
-    assert not {"senses", "shortened", "dense-3"} & without.keys()
-    all_of_them = [*dense, {"name": "dense"}, {"name": "senses"}, {"name": "shortened"}]
+    assert not {"senses", "slots", "shortened", "dense-3"} & without.keys()
+    all_of_them = [*dense, {"name": "dense"}, {"name": "senses"}, {"name": "slots"}, {"name": "shortened"}]
     with_all = weights_without_links(BI_ENCODER, LinkerConfig(retriever=all_of_them))
-    assert with_all.keys() - without.keys() == {"senses", "shortened", "dense-3"}
+    assert with_all.keys() - without.keys() == {"senses", "slots", "shortened", "dense-3"}
 
 
 @pytest.mark.parametrize("name", [BI_ENCODER, CROSS_ENCODER])

@@ -100,7 +100,7 @@ def test_without_an_encoder_it_is_left_out(made, tmp_path):
     lexical.write_text(LEXICAL, encoding="utf8")
     found = stage_of(adapt(kb, AdaptOptions(minutes=10, config=str(lexical), train=False), quiet))
     assert not found.kept
-    assert found.note == "left out: the linker has no encoder"
+    assert found.note == "left out: the linker has no encoder to tell senses by"
 
 
 def test_a_linker_that_has_senses_has_them_once(made, tmp_path):

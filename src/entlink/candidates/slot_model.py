@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unicodedata import category
 
 import msgspec
 
 from entlink.errors import DamagedError, MissingModelError
 from entlink.kb.checksums import checksum
 from entlink.kb.folding import is_spaceless
-from entlink.kb.word_terms import hash_of
 from entlink.kb.writing import whole_folder
 
 if TYPE_CHECKING:
@@ -24,37 +24,51 @@ if TYPE_CHECKING:
 CARD = "slots.json"
 ARRAYS = "slots.npz"
 FORMAT = 1
-_NAMES = ("slots", "starts", "fillers", "counts", "near")
-_PIECE = re.compile(r"\w+|[^\w\s]")
+_KEPT = ("slots", "starts", "fillers", "counts", "near", "often")
 _REACH = 60  # characters in which the next word is looked for
 _BEGINNING, _END = "^", "$"
 _PRIOR = 300.0  # uses as they are in all slots, added to those of an entity and its like
 _SURE = 1.0  # by so much the logarithm must be above 0: less may be by chance
+_MOST = 3.0  # what a single use in a rare slot is worth at most
 
 
 def slot_of(text: str, span: Span) -> int:
-    """The word or sign before a mention and the one after it, in lower case, as one number."""
-    before = _PIECE.findall(text[max(0, span.start - _REACH) : span.start])
-    after = _PIECE.findall(text[span.end : span.end + _REACH])
-    left = before[-1].lower() if before else _BEGINNING
-    right = after[0].lower() if after else _END
-    return hash_of(f"{_last(left)} {_first(right)}")
+    """The word or sign before a mention and the one after it, in lower case, as one number.
+
+    Neither is looked for in another line: there begins another paragraph, or another turn.
+    """
+    before = _piece(reversed(text[max(0, span.start - _REACH) : span.start]))[::-1]
+    after = _piece(text[span.end : span.end + _REACH])
+    return slot_number(before.lower() or _BEGINNING, after.lower() or _END)
 
 
-def _last(piece: str) -> str:
-    """In a script without spaces a character stands for the word."""
-    return piece[-1] if is_spaceless(piece[-1]) else piece
+def slot_number(before: str, after: str) -> int:
+    digest = blake2b(f"{before} {after}".encode("utf8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little")
 
 
-def _first(piece: str) -> str:
-    return piece[0] if is_spaceless(piece[0]) else piece
+def _piece(characters: Iterable[str]) -> str:
+    """The first word or sign of a line; in a script without spaces a character stands for the word."""
+    found = ""
+    for one in characters:
+        if one == "\n" or (found and (one.isspace() or is_spaceless(one) or not _is_of_word(one))):
+            break
+        if one.isspace():
+            continue
+        found += one
+        if is_spaceless(one) or not _is_of_word(one):
+            break
+    return found
+
+
+def _is_of_word(character: str) -> bool:
+    return character.isalnum() or character == "_" or category(character).startswith("M")
 
 
 class SlotCard(msgspec.Struct, frozen=True, kw_only=True):
     """`slots.json`: the entities in the order of the rows of `slots.npz`, and how many uses were read."""
 
     format: int = FORMAT
-    encoder: str
     entities: list[str]
     uses: int
     entlink: str = ""
@@ -65,46 +79,38 @@ class SlotModel:
     """Who stands in which slot how often, and which entities are alike.
 
     `slots` are in ascending order, and `fillers` of the slot at place i, in ascending order, those from `starts[i]`
-    on, each `counts` times. A row of `near` has the entities most like one, itself among them, in any order.
+    on, each `counts` times. A row of `near` has the entities most like one, itself among them, in any order; `often`
+    is how often each is used, in slots that are not kept, too.
     """
 
     def __init__(self, card: SlotCard, **arrays: NDArray[Any]) -> None:
         self.card = card
-        self.slots, self.starts, self.fillers, self.counts, self.near = (arrays[name] for name in _NAMES)
+        self.slots, self.starts, self.fillers, self.counts, self.near, self.often = (arrays[name] for name in _KEPT)
+        self._often_alike = self.often[self.near].sum(1)
 
     @cached_property
     def rows(self) -> dict[str, int]:
         return {entity: row for row, entity in enumerate(self.card.entities)}
 
-    @cached_property
-    def _alike_uses(self) -> NDArray[Any]:
-        """By entity, how often it and those like it are used in all slots."""
-        import numpy
-
-        each = numpy.bincount(self.fillers, self.counts, len(self.card.entities))
-        summed: NDArray[Any] = each[self.near].sum(1)
-        return summed
-
     def scores(self, slot: int, entities: Sequence[str]) -> list[float]:
         """How much oftener than elsewhere entities like each stand in the slot; 0 where it is not surely more."""
         import numpy
 
-        rows = self.rows
-        told = [0.0] * len(entities)
-        places = [place for place, one in enumerate(entities) if one in rows]
+        scores = [0.0] * len(entities)
+        places = [place for place, one in enumerate(entities) if one in self.rows]
         found = self._fillers(slot)
         if found is None or not places:
-            return told
+            return scores
         fillers, counts = found
-        asked = numpy.array([rows[entities[place]] for place in places])
+        asked = numpy.array([self.rows[entities[place]] for place in places])
         near = self.near[asked]  # [entities, like them]
         at = numpy.minimum(fillers.searchsorted(near), len(fillers) - 1)
         alike = numpy.where(fillers[at] == near, counts[at], 0).sum(1)
         share = counts.sum() / self.card.uses
-        times = (alike + _PRIOR * share) / (self._alike_uses[asked] + _PRIOR) / share
-        for place, score in zip(places, (numpy.log(times) - _SURE).tolist(), strict=True):
-            told[place] = max(0.0, score)
-        return told
+        times = (alike + _PRIOR * share) / (self._often_alike[asked] + _PRIOR) / share
+        for place, score in zip(places, numpy.clip(numpy.log(times) - _SURE, 0, _MOST).tolist(), strict=True):
+            scores[place] = score
+        return scores
 
     def _fillers(self, slot: int) -> tuple[NDArray[Any], NDArray[Any]] | None:
         import numpy
@@ -133,7 +139,7 @@ def read_slots(folder: Path) -> SlotModel:
     if not arrays.is_file() or checksum(arrays) != card.sha256:
         raise DamagedError(f"{arrays}: this file is missing or altered. Adapt the linker anew")
     with numpy.load(arrays) as kept:
-        return SlotModel(card, **{name: kept[name] for name in _NAMES})
+        return SlotModel(card, **{name: kept[name] for name in _KEPT})
 
 
 def write_slots(folder: Path, model: SlotModel) -> None:
@@ -141,6 +147,6 @@ def write_slots(folder: Path, model: SlotModel) -> None:
     import numpy
 
     with whole_folder(folder) as partial:
-        numpy.savez(partial / ARRAYS, **{name: getattr(model, name) for name in _NAMES})
+        numpy.savez(partial / ARRAYS, **{name: getattr(model, name) for name in _KEPT})
         card = msgspec.structs.replace(model.card, sha256=checksum(partial / ARRAYS))
         (partial / CARD).write_bytes(msgspec.json.encode(card) + b"\n")

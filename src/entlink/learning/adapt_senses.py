@@ -76,10 +76,10 @@ def _is_enough(uses: Sequence[Case]) -> bool:
 
 
 def sense_encoder(config: LinkerConfig) -> str:
-    """The encoder that words and entities are read with: that of the linker."""
+    """The encoder that words are read with: that of the linker."""
     encoder = next((one.get("encoder", "minilm") for one in config.retriever if one.get("name") == "dense"), None)
     if encoder is None:
-        raise InputError("the linker has no encoder")
+        raise InputError("the linker has no encoder to tell senses by")
     return str(encoder)
 
 

@@ -9,10 +9,10 @@ from time import monotonic
 
 import msgspec
 
-from entlink.config import LinkerConfig, read_config, retriever_names
+from entlink.config import LinkerConfig, Stage, read_config, retriever_names
 from entlink.documents import Document, Mention, Span
 from entlink.errors import InputError, MissingExtraError, MissingModelError
-from entlink.interfaces import Question
+from entlink.interfaces import DualEncoder, Question
 from entlink.learning.adapt_lessons import BI_ENCODER, CROSS_ENCODER
 from entlink.learning.adapt_names import SHORTENED, found_again, with_short_names
 from entlink.learning.adapt_report import StageFigures
@@ -106,14 +106,12 @@ class Stages(TrainingTools):
         return StageFigures("indexes", note=note)
 
     def _index_vectors(self) -> str:
-        from entlink.encoders.dual import load_dual
         from entlink.kb.vector_writer import build_vectors
 
-        wanted = [stage for stage in self.state.config.retriever if stage.get("name") == "dense"]
-        for stage in wanted:
-            settings = {name: stage[name] for name in ("description", "context") if name in stage}
+        for stage in self.state.config.retriever:
             try:
-                build_vectors(self.kb, load_dual(stage.get("encoder", "minilm"), **settings), self._progress)
+                if stage.get("name") == "dense":
+                    build_vectors(self.kb, _dual_of(stage), self._progress)
             except (MissingModelError, MissingExtraError, InputError) as problem:
                 return f"without vectors: {problem}"
         return ""
@@ -229,10 +227,13 @@ class Stages(TrainingTools):
     def _with_slots(self) -> tuple[LinkerConfig, str]:
         from entlink.kb.knowledge_base import KnowledgeBase
 
-        encoder, folder = sense_encoder(self.state.config), self.folder.linker / SLOTS
-        seconds = _FOR_SLOTS * self.options.minutes * 60
+        dense = next((one for one in self.state.config.retriever if one.get("name") == "dense"), None)
+        if dense is None:
+            raise InputError("the linker has no encoder to tell who is alike by")
+        measured = {one.source for one in self._parts.held_back}
+        folder, seconds = self.folder.linker / SLOTS, _FOR_SLOTS * self.options.minutes * 60
         with KnowledgeBase.open(self.kb) as kb:
-            told = learn_slots(kb, encoder, folder, self.options.seed, self._progress, seconds=seconds)
+            told = learn_slots(kb, _dual_of(dense), measured, folder, self.options.seed, self._progress, seconds)
         return with_slots(self.state.config), told
 
     # Models
@@ -337,3 +338,11 @@ class Stages(TrainingTools):
 
 def _measurable(cases: Sequence[Case]) -> int:
     return sum(one.kind != PLAIN for one in cases)
+
+
+def _dual_of(stage: Stage) -> DualEncoder:
+    """The encoder of a retriever."""
+    from entlink.encoders.dual import load_dual
+
+    settings = {name: stage[name] for name in ("description", "context") if name in stage}
+    return load_dual(stage.get("encoder", "minilm"), **settings)

@@ -4,8 +4,8 @@
     python reproductions/schools_stages.py ../shared/data/schools_wikipedia --folder build/adapted
 
 *Best candidate* is the share of mentions whose entity comes first. NIL is left out: it changes no order. Without
-links, the linker before its bi-encoder stands there twice: with the weights that `adapt` has for it, and with weights
-fitted to the examples that `adapt` finds in the texts, as it fits them to links.
+links, the linker with senses stands there twice: with the weights that `adapt` has for it, and with weights fitted to
+the examples that `adapt` finds in the texts, as it fits them to links.
 """
 
 from __future__ import annotations

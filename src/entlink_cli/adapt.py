@@ -45,7 +45,7 @@ def _configure(parser: Parser) -> None:
     parser.add_argument(
         "--no-train",
         action="store_true",
-        help="train no models: only indexes, weights, senses of words and NIL are adapted",
+        help="train no models: only indexes, weights, senses of words, slots, NIL and the detector are adapted",
     )
     options.training_settings(
         parser, "change a setting of both trainings, such as model.base=FOLDER; can be repeated"

@@ -336,5 +336,5 @@ def test_what_another_release_began_is_not_gone_on_with(world, options, monkeypa
     with pytest.raises(Killed):
         adapt(world, options, killing("finding examples", 40))
     monkeypatch.setattr(adapt_state, "FORMAT", 99)
-    with pytest.raises(InputError, match=r"adapting was begun otherwise: format was 4 and is 99"):
+    with pytest.raises(InputError, match=r"adapting was begun otherwise: format was 5 and is 99"):
         adapt(world, options, quiet)

@@ -76,6 +76,12 @@ def test_scores_by_hand():
     assert made(1000).scores(COLON, ["peru", "spanish", "latin"]) == pytest.approx([0.0, expected, expected])
 
 
+def test_an_entity_that_was_added_later_does_not_lose_by_it():
+    found = made(1000).scores(COLON, ["peru", "added", "spanish"])
+    assert found[1] == found[2] > 1
+    assert made(1000).scores(COLON, ["added"]) == [0.0]
+
+
 def test_one_use_in_a_rare_slot_is_not_worth_more_than_the_most():
     rare = slot_number("a", "b")
     found = slot_model(ENTITIES, uses((rare, 0), (rare, 2), (rare, 2), *[(IN, 2)] * 100_000), NEAR)

@@ -93,7 +93,10 @@ class SlotModel:
         return {entity: row for row, entity in enumerate(self.card.entities)}
 
     def scores(self, slot: int, entities: Sequence[str]) -> list[float]:
-        """How much oftener than elsewhere entities like each stand in the slot; 0 where it is not surely more."""
+        """How much oftener than elsewhere entities like each stand in the slot; 0 where it is not surely more.
+
+        One that was added later has the score of the best: what it would have is not known, and is not to cost it.
+        """
         import numpy
 
         scores = [0.0] * len(entities)
@@ -108,7 +111,9 @@ class SlotModel:
         alike = numpy.where(fillers[at] == near, counts[at], 0).sum(1)
         share = counts.sum() / self.card.uses
         times = (alike + _PRIOR * share) / (self._often_alike[asked] + _PRIOR) / share
-        for place, score in zip(places, numpy.clip(numpy.log(times) - _SURE, 0, _MOST).tolist(), strict=True):
+        known = numpy.clip(numpy.log(times) - _SURE, 0, _MOST).tolist()
+        scores = [max(known)] * len(entities)
+        for place, score in zip(places, known, strict=True):
             scores[place] = score
         return scores
 

@@ -21,7 +21,8 @@ from entlink.candidates.slot_model import read_slots, slot_of
 class SlotsRetriever:
     """Finds nothing by itself: of what others found, it scores those like what stands between the same two words.
 
-    `model` is the folder that `entlink adapt` made. Entities that were added since score 0.
+    `model` is the folder that `entlink adapt` made. Entities that were added since score as the best of the
+    others does.
     """
 
     def __init__(self, kb: KnowledgeBase, *, model: str | Path) -> None:

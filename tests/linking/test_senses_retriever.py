@@ -9,7 +9,7 @@ import msgspec
 import numpy
 import pytest
 
-from entlink.candidates.sense_model import CARD, WEIGHTS, SenseCard, read_senses, sense_model, write_senses
+from entlink.candidates.sense_model import SenseCard, read_senses, sense_model, write_senses
 from entlink.candidates.senses import SensesRetriever
 from entlink.config import make_stage
 from entlink.documents import Candidate, Document, Mention, Span, Turn
@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "encoders"))
 for module in ("onnxruntime", "onnx", "tokenizers", "safetensors"):
     pytest.importorskip(module)
 SIZE = 24
+CARD, WEIGHTS = "senses.json", "senses.npz"
 ROWS = [article("river-bank", "River bank", "Of a river."), article("money-bank", "Money bank", "Of money.")]
 
 

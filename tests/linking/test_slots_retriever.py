@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from entlink.candidates import slot_model as model_of_slots
-from entlink.candidates.slot_model import ARRAYS, CARD, read_slots, slot_number, slot_of, write_slots
+from entlink.candidates.slot_model import read_slots, slot_number, slot_of, write_slots
 from entlink.candidates.slots import SlotsRetriever
 from entlink.config import make_stage
 from entlink.documents import TURN_SEPARATOR, Candidate, Document, Mention, Span
@@ -22,6 +22,7 @@ from entlink.learning.adapt_slots import USE, nearest, slot_model
 from entlink.testing import check_retriever
 from knowledge_bases import article, make_kb
 
+CARD, ARRAYS = "slots.json", "slots.npz"
 TONGUES, LANDS = ["latin", "spanish"], ["spain", "peru"]
 ENTITIES = [*TONGUES, *LANDS]
 NEAR = numpy.array([[0, 1], [1, 0], [2, 3], [3, 2]], numpy.int32)

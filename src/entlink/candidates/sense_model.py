@@ -6,35 +6,26 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
-
-from entlink.errors import DamagedError, MissingModelError
-from entlink.kb.checksums import checksum
-from entlink.kb.writing import whole_folder
+from entlink.candidates.learnt_folder import LearntCard, read_learnt, write_learnt
 
 if TYPE_CHECKING:
     from entlink.interfaces import Vectors
 
-CARD = "senses.json"
-WEIGHTS = "senses.npz"
-FORMAT = 1
+_NAME = "senses"
 
 
-class SenseCard(msgspec.Struct, frozen=True, kw_only=True):
+class SenseCard(LearntCard, frozen=True, kw_only=True):
     """`senses.json`: which entities share which words, in the order of the rows of `senses.npz`.
 
     `encoder` gives the vectors of words, and `identity` says which it was. `reliability` is how well the meanings of
     a word could be told apart where nothing had been learnt from: 0 as by chance, 1 always.
     """
 
-    format: int = FORMAT
     encoder: str
     identity: str
     senses: dict[str, list[str]]
     reliability: dict[str, float]
     examples: int = 0
-    entlink: str = ""
-    sha256: str = ""
 
 
 class SenseModel(NamedTuple):
@@ -66,27 +57,12 @@ def read_senses(folder: Path) -> SenseModel:
     """The model in a folder; one that is missing, damaged or of another version is told."""
     import numpy
 
-    path = folder / CARD
-    if not path.is_file():
-        raise MissingModelError(f"{folder}: no senses of words are there. `entlink adapt` makes them")
-    try:
-        card = msgspec.json.decode(path.read_bytes(), type=SenseCard)
-    except msgspec.MsgspecError as problem:
-        raise DamagedError(f"{path}: cannot be read ({problem}). Adapt the linker anew") from problem
-    if card.format != FORMAT:
-        raise DamagedError(f"{folder}: these senses were made by another version of entlink. Adapt the linker anew")
-    weights = folder / WEIGHTS
-    if not weights.is_file() or checksum(weights) != card.sha256:
-        raise DamagedError(f"{weights}: this file is missing or altered. Adapt the linker anew")
-    with numpy.load(weights) as arrays:
-        return sense_model(card, arrays["mean"], arrays["rows"].astype(numpy.float32))
+    card, arrays = read_learnt(folder, _NAME, "senses of words", SenseCard)
+    return sense_model(card, arrays["mean"], arrays["rows"].astype(numpy.float32))
 
 
 def write_senses(folder: Path, model: SenseModel) -> None:
     """Write a model; its folder is there whole or not at all."""
     import numpy
 
-    with whole_folder(folder) as partial:
-        numpy.savez(partial / WEIGHTS, mean=model.mean, rows=model.rows.astype(numpy.float16))
-        card = msgspec.structs.replace(model.card, sha256=checksum(partial / WEIGHTS))
-        (partial / CARD).write_bytes(msgspec.json.format(msgspec.json.encode(card)) + b"\n")
+    write_learnt(folder, _NAME, model.card, mean=model.mean, rows=model.rows.astype(numpy.float16))

@@ -9,21 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unicodedata import category
 
-import msgspec
-
-from entlink.errors import DamagedError, MissingModelError
-from entlink.kb.checksums import checksum
+from entlink.candidates.learnt_folder import LearntCard, read_learnt, write_learnt
 from entlink.kb.folding import is_spaceless
-from entlink.kb.writing import whole_folder
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from entlink.documents import Span
 
-CARD = "slots.json"
-ARRAYS = "slots.npz"
-FORMAT = 1
+_NAME = "slots"
 _KEPT = ("slots", "starts", "fillers", "counts", "near", "often")
 _REACH = 60  # characters in which the next word is looked for
 _BEGINNING, _END = "^", "$"
@@ -65,14 +59,11 @@ def _is_of_word(character: str) -> bool:
     return character.isalnum() or character == "_" or category(character).startswith("M")
 
 
-class SlotCard(msgspec.Struct, frozen=True, kw_only=True):
+class SlotCard(LearntCard, frozen=True, kw_only=True):
     """`slots.json`: the entities in the order of the rows of `slots.npz`, and how many uses were read."""
 
-    format: int = FORMAT
     entities: list[str]
     uses: int
-    entlink: str = ""
-    sha256: str = ""
 
 
 class SlotModel:
@@ -129,29 +120,10 @@ class SlotModel:
 
 def read_slots(folder: Path) -> SlotModel:
     """The model in a folder; one that is missing, damaged or of another version is told."""
-    import numpy
-
-    path = folder / CARD
-    if not path.is_file():
-        raise MissingModelError(f"{folder}: no slots are there. `entlink adapt` makes them")
-    try:
-        card = msgspec.json.decode(path.read_bytes(), type=SlotCard)
-    except msgspec.MsgspecError as problem:
-        raise DamagedError(f"{path}: cannot be read ({problem}). Adapt the linker anew") from problem
-    if card.format != FORMAT:
-        raise DamagedError(f"{folder}: these slots were made by another version of entlink. Adapt the linker anew")
-    arrays = folder / ARRAYS
-    if not arrays.is_file() or checksum(arrays) != card.sha256:
-        raise DamagedError(f"{arrays}: this file is missing or altered. Adapt the linker anew")
-    with numpy.load(arrays) as kept:
-        return SlotModel(card, **{name: kept[name] for name in _KEPT})
+    card, arrays = read_learnt(folder, _NAME, "slots", SlotCard)
+    return SlotModel(card, **arrays)
 
 
 def write_slots(folder: Path, model: SlotModel) -> None:
     """Write a model; its folder is there whole or not at all."""
-    import numpy
-
-    with whole_folder(folder) as partial:
-        numpy.savez(partial / ARRAYS, **{name: getattr(model, name) for name in _KEPT})
-        card = msgspec.structs.replace(model.card, sha256=checksum(partial / ARRAYS))
-        (partial / CARD).write_bytes(msgspec.json.encode(card) + b"\n")
+    write_learnt(folder, _NAME, model.card, **{name: getattr(model, name) for name in _KEPT})

@@ -14,7 +14,7 @@ demo: $(VENV)/.core
 	@$(BIN)/python samples/demo.py $(DEMO)
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -q $(PYTEST)
+	$(BIN)/python -m pytest -q -n auto $(PYTEST)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff format --check $(CODE)

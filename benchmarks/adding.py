@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import entlink
-from entlink.kb.edits import add, remove
+from entlink.kb.store.edits import add, remove
 
 ROUNDS = 15
 

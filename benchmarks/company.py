@@ -16,9 +16,9 @@ import sys
 from pathlib import Path
 
 import workspace
+from entlink.kb.indexes.words.search import WordSearch
+from entlink.kb.indexes.words.terms import terms_of
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.kb.word_search import WordSearch
-from entlink.kb.word_terms import terms_of
 from processes import run, watch
 
 MENTIONS, CANDIDATES, ROUNDS = 2_000, 20, 3
@@ -26,13 +26,13 @@ ASKED = workspace.FOLDER / "company-mentions.json"
 _MAKE = """
 import sys
 from pathlib import Path
-from entlink.kb.company_writer import ensure_company
+from entlink.kb.indexes.cooccurrence.writing import ensure_company
 if __name__ == "__main__":
     ensure_company(Path(sys.argv[1]))
 """
 _ASK = """
 import json, sys, time
-from entlink.kb.company_search import Company
+from entlink.kb.indexes.cooccurrence.search import Company
 from entlink.kb.knowledge_base import KnowledgeBase
 from processes import own_peak_mb
 mentions = json.load(open(sys.argv[2]))

@@ -14,8 +14,8 @@ import random
 from pathlib import Path
 
 import workspace
+from entlink.kb.indexes.words.search import WordSearch
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.kb.word_search import WordSearch
 from processes import run
 
 MENTIONS, CANDIDATES, ROUNDS, THREADS = 150, 10, 3, 2
@@ -55,10 +55,10 @@ _TORCH = (
     _READ
     + """
 import torch
-from entlink.encoders.pair_tokens import PairReader
+from entlink.encoders.trained.pair_tokens import PairReader
 from entlink.learning.base import load_base
 from entlink.learning.building import make_network
-from entlink.learning.networks import Rows
+from entlink.learning.pairs.networks import Rows
 from entlink.learning.train_config import read_train_config
 torch.set_num_threads(threads)
 base = load_base(folder)
@@ -89,8 +89,8 @@ _LINK = (
     _READ
     + """
 import msgspec
-from entlink.config import read_config
-from entlink.linker import load
+from entlink.linking.config import read_config
+from entlink.linking.linker import load
 config = read_config("zero-shot")
 ranker = {**config.ranker, "cross": folder, "top": 10}
 linker = load(sys.argv[1], config=msgspec.structs.replace(config, ranker=ranker), mentions="given")
@@ -137,7 +137,7 @@ def measure(mentions: int = MENTIONS, threads: int = THREADS) -> dict[str, float
 
 def _model() -> tuple[Path, dict[str, str]]:
     """A cross-encoder as it is before its first step, exported as a trained one is."""
-    from entlink.encoders.model_card import CARD
+    from entlink.encoders.models.card import CARD
     from entlink.learning.base import load_base
     from entlink.learning.building import make_network
     from entlink.learning.export import export

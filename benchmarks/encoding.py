@@ -20,10 +20,10 @@ import numpy
 
 import generate
 import workspace
-from entlink.encoders.fetching import RECIPES, fetch, unpack
-from entlink.encoders.hugging_face import read_tokenizer
-from entlink.encoders.model_store import is_installed
-from entlink.encoders.pulling import pull
+from entlink.encoders.models.fetching import RECIPES, fetch, unpack
+from entlink.encoders.models.hugging_face import read_tokenizer
+from entlink.encoders.models.pulling import pull
+from entlink.encoders.models.store import is_installed
 
 TEXTS = 1500
 ROUNDS, THREADS = 3, 2

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from entlink.documents import TURN_SEPARATOR, Document, Entity, GoldLink, Span, Turn
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.kb.names import tidy, without_parenthesis
+from entlink.text.titles import tidy, without_parenthesis
 
 TURNS = 11
 _LONGEST_ANSWER = 200  # characters

@@ -20,11 +20,11 @@ from time import perf_counter
 import msgspec
 
 import workspace
-from entlink.config import LinkerConfig, read_config
 from entlink.documents import Document, Mention, Span
 from entlink.evaluation.files import File
 from entlink.interfaces import DualEncoder, Question
-from entlink.linker import Linker, load
+from entlink.linking.config import LinkerConfig, read_config
+from entlink.linking.linker import Linker, load
 
 MENTIONS = 100_000  # more than there are
 FIRST = 1_500

@@ -16,10 +16,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from dump_files import page_texts
-from entlink.sources.dumps import read_site
+from entlink.sources.mediawiki.dumps import read_site
 from entlink.sources.wikitext import parse
-from entlink.sources.wikitext.expansion import load_rules
 from entlink.sources.wikitext.link_scan import scan_links
+from entlink.sources.wikitext.templates.expansion import load_rules
 
 LINK = re.compile(r"\[\[([^\[\]|]+)(?:\|([^\[\]|]*))?\]\]")
 ROUNDS = 5

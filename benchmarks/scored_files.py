@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from entlink.documents import Document, GoldLink, Link, Mention, Span
-from entlink.formats.documents import encode_document
+from entlink.formats.documents.lines import encode_document
 
 _WORDS_A_DOCUMENT, _LINKS_A_DOCUMENT = 120, 25
 _ENTITIES = 20_000

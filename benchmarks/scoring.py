@@ -21,7 +21,7 @@ ROUNDS = 3
 GOLD, ANSWERS = workspace.FOLDER / "scored-gold.jsonl", workspace.FOLDER / "scored-answers.jsonl"
 _READ = """
 import json, sys, time
-from entlink.formats.documents import read_documents
+from entlink.formats.documents.lines import read_documents
 started = time.process_time()
 links = sum(len(document.gold) + len(document.links) for path in sys.argv[1:] for document in read_documents(path))
 print(json.dumps({"seconds": time.process_time() - started, "links": links}))
@@ -29,7 +29,7 @@ print(json.dumps({"seconds": time.process_time() - started, "links": links}))
 _SCORE = """
 import json, sys, time
 from entlink.evaluation import EvaluationOptions, evaluate
-from entlink.formats.documents import read_documents
+from entlink.formats.documents.lines import read_documents
 from processes import own_peak_mb
 started = time.process_time()
 found = evaluate(read_documents(sys.argv[1]), read_documents(sys.argv[2]), EvaluationOptions(rounds=0))

@@ -29,7 +29,7 @@ import msgspec
 import workspace
 from entlink.documents import Document
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.kb.names import given_names
+from entlink.kb.names.own_names import given_names
 from entlink.version import __version__
 from made_talks import Talks
 from processes import run
@@ -157,7 +157,7 @@ def _written(name: str, rows: Iterable[object]) -> Path:
 
 def _configs(kb: Path) -> dict[str, str]:
     """The linkers to measure: those with an encoder only where it is installed."""
-    from entlink.encoders.model_store import is_installed
+    from entlink.encoders.models.store import is_installed
 
     configs = {"default": "lexical"}
     if not is_installed("minilm"):
@@ -174,7 +174,7 @@ def _train_detector(kb: Path) -> None:
     folder = _FOLDER / "detector"
     if folder.exists():
         return
-    from entlink.learning.detector_training import train_detector
+    from entlink.learning.detector.training import train_detector
 
     print("  training the detector …", flush=True)
     lines = _training(kb).read_bytes().splitlines()

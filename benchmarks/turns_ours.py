@@ -17,7 +17,7 @@ import msgspec
 
 import entlink
 from entlink.documents import Document
-from entlink.linker import Linker
+from entlink.linking.linker import Linker
 
 
 def last_turn(linker: Linker, talk: Document) -> tuple[float, float, int]:

@@ -20,11 +20,11 @@ from entlink.candidates.bm25 import BM25Retriever
 from entlink.candidates.dense import DenseRetriever
 from entlink.documents import Document, Mention
 from entlink.encoders.dual import load_dual
-from entlink.engine.local import ignore_progress
 from entlink.interfaces import DualEncoder, Question, Retriever, Shortlist
+from entlink.io.progress import ignore_progress
+from entlink.kb.indexes.vectors.index import VectorIndex, index_name, nearest
+from entlink.kb.indexes.vectors.writing import build_vectors
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.kb.vector_index import VectorIndex, index_name, nearest
-from entlink.kb.vector_writer import build_vectors
 from entlink.mentions.dictionary import DictionaryDetector
 from workspace import small_kb, texts
 

@@ -17,8 +17,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import workspace
+from entlink.kb.indexes.words.terms import terms_of
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.kb.word_terms import terms_of
 from processes import run, watch
 
 QUERIES, LIMIT, ROUNDS = 2_000, 30, 3
@@ -26,7 +26,7 @@ ASKED, OTHER = workspace.FOLDER / "word-queries.json", workspace.FOLDER / "bm25s
 _MAKE = """
 import sys
 from pathlib import Path
-from entlink.kb.word_writer import ensure_words
+from entlink.kb.indexes.words.writing import ensure_words
 if __name__ == "__main__":
     ensure_words(Path(sys.argv[1]))
 """
@@ -34,7 +34,7 @@ _MAKE_OTHER = """
 import json, shutil, sys, time
 import bm25s
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.kb.word_terms import entity_terms
+from entlink.kb.indexes.words.terms import entity_terms
 from processes import own_peak_mb
 rows = [list(entity_terms(entity).elements()) for entity in KnowledgeBase.open(sys.argv[1])]
 started = time.perf_counter()
@@ -48,7 +48,7 @@ print(json.dumps({"seconds": seconds, "peak_mb": own_peak_mb()}))
 _ASK = """
 import json, sys, time
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.kb.word_search import WordSearch
+from entlink.kb.indexes.words.search import WordSearch
 from processes import own_peak_mb
 queries = json.load(open(sys.argv[2]))
 search = WordSearch(KnowledgeBase.open(sys.argv[1]))
@@ -64,7 +64,7 @@ print(json.dumps({"seconds": sum(taken), "worst": max(taken), "peak_mb": own_pea
 _ASK_OTHER = """
 import json, sys, time
 import bm25s
-from entlink.kb.word_terms import terms_of
+from entlink.kb.indexes.words.terms import terms_of
 from processes import own_peak_mb
 queries = json.load(open(sys.argv[2]))
 backend = sys.argv[4]

@@ -22,16 +22,16 @@ from typing import Any
 import msgspec
 
 from entlink import Document, KnowledgeBase, Link, Linker, Mention, Span, load
-from entlink.conversation import speaker_key
 from entlink.evaluation.files import File
-from entlink.formats.find_mentions import find_mentions
-from entlink.personal.gold_phrases import PERSONAL, gold_phrases
-from entlink.personal.lessons import links_by_turn, nearest_place
-from entlink.personal.model import PersonalModel
-from entlink.personal.phrases import find_phrases
-from entlink.personal.resolver import AntecedentFinder, PersonalResolver
-from entlink.personal.said import SaidEntities
-from entlink.personal.training import ChoiceScore, Lessons, fit_personal, score_choices, take_lessons
+from entlink.formats.public.find_mentions import find_mentions
+from entlink.learning.personal.lessons import links_by_turn, nearest_place
+from entlink.learning.personal.training import ChoiceScore, Lessons, fit_personal, score_choices, take_lessons
+from entlink.linking.conversation.personal.gold_phrases import PERSONAL, gold_phrases
+from entlink.linking.conversation.personal.model import PersonalModel
+from entlink.linking.conversation.personal.phrases import find_phrases
+from entlink.linking.conversation.personal.resolver import AntecedentFinder, PersonalResolver
+from entlink.linking.conversation.personal.said import SaidEntities
+from entlink.linking.conversation.turns import speaker_key
 
 HERE = Path(__file__).resolve().parent
 EL = "dataset/Conversational_Entity_Linking_Annotations/ConEL22_EL_{}.json"

@@ -19,8 +19,8 @@ from entlink.evaluation import Matching
 from entlink.evaluation.published import find
 from entlink.evaluation.results import Micro
 from entlink.studies import ConfiguredSystem, ConversationOptions, ConversationStudy, RunSource, study_conversations
-from entlink.studies.conversation_results import Scored, SetScores
-from entlink.studies.conversation_tables import conversation_lines
+from entlink.studies.conversations.results import Scored, SetScores
+from entlink.studies.conversations.tables import conversation_lines
 from entlink.studies.systems import own_linker
 from entlink.studies.writing import csv_text
 

@@ -22,21 +22,21 @@ from typing import Any
 
 import msgspec
 
-from entlink.config import LinkerConfig, read_config
 from entlink.documents import Document
-from entlink.engine.local import ignore_progress
 from entlink.evaluation.files import File
-from entlink.kb.build import BuildOptions, build
-from entlink.kb.company_writer import ensure_company
+from entlink.io.progress import ignore_progress
+from entlink.kb.build.from_sources import BuildOptions, build
+from entlink.kb.build.merge import merge
+from entlink.kb.indexes.cooccurrence.writing import ensure_company
+from entlink.kb.indexes.short_names import ensure_short
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.kb.merge import merge
-from entlink.kb.short_index import ensure_short
-from entlink.kb.taught_names import teach, write_taught
-from entlink.learning.detector_training import train_detector
-from entlink.linker import load
-from entlink.saving import save_linker
-from entlink.tuning.judging import judge
-from entlink.tuning.tune import TuneOptions, tune
+from entlink.kb.names.taught_names import teach, write_taught
+from entlink.learning.detector.training import train_detector
+from entlink.learning.fit.judging import judge
+from entlink.learning.fit.tune import TuneOptions, tune
+from entlink.linking.config import LinkerConfig, read_config
+from entlink.linking.linker import load
+from entlink.linking.saved import save_linker
 
 SOURCES = ("simplewiki_2021_kb.jsonl.xz", "enwiki_2015_first30k_kb.jsonl.xz")
 HERE = Path(__file__).resolve().parent

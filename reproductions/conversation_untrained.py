@@ -26,10 +26,10 @@ import msgspec
 from conversation_trained import HERE, built
 
 from entlink.documents import Document, GoldLink, Span
-from entlink.engine.local import ignore_progress
 from entlink.evaluation.files import File
+from entlink.io.progress import ignore_progress
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.learning.detector_training import train_detector
+from entlink.learning.detector.training import train_detector
 
 SENTENCES = 3_000
 _SHORTEST, _LONGEST = 25, 180  # characters

@@ -25,13 +25,13 @@ from schools_prior import read
 from schools_unfamiliar import Outcome, build, figures, outcomes
 
 import entlink
-from entlink.config import linker_beside, read_config
 from entlink.documents import Document
-from entlink.engine.local import ignore_progress
 from entlink.evaluation.files import File
-from entlink.learning.adapt import AdaptOptions, adapt
-from entlink.linker import load
-from entlink.saving import read_card
+from entlink.io.progress import ignore_progress
+from entlink.learning.adapt.adapt import AdaptOptions, adapt
+from entlink.linking.config import linker_beside, read_config
+from entlink.linking.linker import load
+from entlink.linking.saved import read_card
 
 
 class UsualMeanings:

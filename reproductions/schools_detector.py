@@ -21,14 +21,14 @@ import msgspec
 from schools_unfamiliar import build
 
 import entlink
-from entlink.config import LinkerConfig, Stage
 from entlink.documents import Document
-from entlink.engine.local import ignore_progress
 from entlink.evaluation.files import File
+from entlink.io.progress import ignore_progress
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.learning.adapt_detector import COUNTS, COUNTS_FILE, adapted_detector
-from entlink.learning.adapt_state import AdaptOptions
-from entlink.linker import load
+from entlink.learning.adapt.detector import COUNTS, COUNTS_FILE, adapted_detector
+from entlink.learning.adapt.state import AdaptOptions
+from entlink.linking.config import LinkerConfig, Stage
+from entlink.linking.linker import load
 
 
 def shares(found: int, right: int, wanted: int) -> dict[str, float]:

@@ -25,17 +25,17 @@ from random import Random
 from schools_unfamiliar import ENCODER, figures, outcomes, write_articles
 
 import entlink
-from entlink.config import linker_beside
 from entlink.documents import Document, Entity
 from entlink.encoders.dual import load_dual
-from entlink.engine.local import ignore_progress
 from entlink.evaluation.files import File
-from entlink.kb.edits import add
+from entlink.io.progress import ignore_progress
+from entlink.kb.indexes.vectors.writing import build_vectors
+from entlink.kb.indexes.words.writing import ensure_words
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.kb.vector_writer import build_vectors
-from entlink.kb.word_writer import ensure_words
-from entlink.learning.adapt import AdaptOptions, adapt
-from entlink.linker import load
+from entlink.kb.store.edits import add
+from entlink.learning.adapt.adapt import AdaptOptions, adapt
+from entlink.linking.config import linker_beside
+from entlink.linking.linker import load
 
 FRESH = 500
 _TOLD = ("mentions", "accuracy", "best candidate", "R@10 fused")

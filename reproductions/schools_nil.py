@@ -24,15 +24,15 @@ import msgspec
 from schools_prior import read
 
 import entlink
-from entlink.config import LinkerConfig, make_stage, read_config
 from entlink.documents import Candidate, Document, Mention
-from entlink.engine.local import ignore_progress
 from entlink.evaluation.files import File
 from entlink.interfaces import NilPolicy, Question, Shortlist
-from entlink.linker import Linker, load
+from entlink.io.progress import ignore_progress
+from entlink.learning.fit.calibration import CalibrationOptions, calibrate
+from entlink.learning.fit.calibration_scores import Judged, scores
+from entlink.linking.config import LinkerConfig, make_stage, read_config
+from entlink.linking.linker import Linker, load
 from entlink.nil import ThresholdNil
-from entlink.tuning.calibration import CalibrationOptions, calibrate
-from entlink.tuning.calibration_scores import Judged, scores
 
 _BATCH = 64
 _SEED = 7  # of what is left out

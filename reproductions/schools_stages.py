@@ -20,19 +20,19 @@ import msgspec
 from schools_adapted import UsualMeanings, scores
 from schools_unfamiliar import outcomes
 
-from entlink.config import LinkerConfig, linker_beside, read_config
-from entlink.engine.local import ignore_progress
 from entlink.evaluation.files import File
+from entlink.io.progress import ignore_progress
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.learning.adapt_lessons import BI_ENCODER, CROSS_ENCODER
-from entlink.learning.adapt_names import SHORTENED
-from entlink.learning.adapt_senses import SENSES
-from entlink.learning.adapt_slots import SLOTS
-from entlink.learning.adapt_weights import fitted_weights, with_ranker
-from entlink.learning.self_cases import parted
-from entlink.learning.self_pairs import Wanted, self_pairs
-from entlink.linker import load
-from entlink.saving import read_card
+from entlink.learning.adapt.lessons import BI_ENCODER, CROSS_ENCODER
+from entlink.learning.adapt.names import SHORTENED
+from entlink.learning.adapt.senses import SENSES
+from entlink.learning.adapt.slots import SLOTS
+from entlink.learning.adapt.weights import fitted_weights, with_ranker
+from entlink.learning.own_texts.cases import parted
+from entlink.learning.own_texts.pairs import Wanted, self_pairs
+from entlink.linking.config import LinkerConfig, linker_beside, read_config
+from entlink.linking.linker import load
+from entlink.linking.saved import read_card
 
 _PARTS = ("all", "not the title", "known, another meant")
 _SEED, _FITTED_TO = 0, 2_000  # examples of each part, at most

@@ -26,13 +26,13 @@ import msgspec
 from schools_prior import read
 
 import entlink
-from entlink.config import LinkerConfig, read_config
 from entlink.documents import Candidate, Document, Mention
-from entlink.engine.local import ignore_progress
 from entlink.evaluation.files import File
 from entlink.interfaces import Question, Shortlist
-from entlink.linker import Linker, load
-from entlink.tuning.tune import TuneOptions, tune
+from entlink.io.progress import ignore_progress
+from entlink.learning.fit.tune import TuneOptions, tune
+from entlink.linking.config import LinkerConfig, read_config
+from entlink.linking.linker import Linker, load
 
 ENCODER = "minilm"
 _BATCH = 64
@@ -69,7 +69,7 @@ def write_articles(data: Path, out: Path, *, links: bool) -> None:
 def build(data: Path, folder: Path, *, links: bool) -> Path:
     """The knowledge base, with a full index of vectors."""
     from entlink.encoders.dual import load_dual
-    from entlink.kb.vector_writer import build_vectors
+    from entlink.kb.indexes.vectors.writing import build_vectors
 
     name = "familiar" if links else "unfamiliar"
     articles, kb = folder / f"{name}.jsonl", folder / f"{name}.kb"

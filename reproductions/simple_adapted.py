@@ -21,12 +21,12 @@ from schools_adapted import adapted
 from schools_unfamiliar import figures, outcomes
 
 import entlink
-from entlink.config import linker_beside, read_config
 from entlink.documents import Document, GoldLink
 from entlink.evaluation.files import File
-from entlink.kb.folding import key_of
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.linker import load
+from entlink.linking.config import linker_beside, read_config
+from entlink.linking.linker import load
+from entlink.text.folding import key_of
 
 SETS = {
     "OKE 2015": "elevant/oke-2015-eval.benchmark.jsonl",

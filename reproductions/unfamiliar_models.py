@@ -19,19 +19,19 @@ from pathlib import Path
 
 from simple_adapted import build as build_simple
 
-from entlink.config import linker_beside
-from entlink.engine.local import ignore_progress
+from entlink.io.progress import ignore_progress
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.learning.adapt_lessons import BI_ENCODER
-from entlink.learning.adapt_settings import OWN_SETTINGS, SETTINGS
-from entlink.learning.examples import Example
-from entlink.learning.self_kinds import Proposals
-from entlink.learning.self_texts import read_texts
+from entlink.learning.adapt.lessons import BI_ENCODER
+from entlink.learning.adapt.settings import OWN_SETTINGS, SETTINGS
+from entlink.learning.own_texts.kinds import Proposals
+from entlink.learning.own_texts.texts import read_texts
+from entlink.learning.pairs.examples import Example
 from entlink.learning.train import train
 from entlink.learning.train_config import read_train_config
+from entlink.linking.config import linker_beside
 from entlink.studies.systems import ConfiguredSystem, baselines, model_system
-from entlink.studies.unfamiliar import UnfamiliarOptions, study_unfamiliar_kb
-from entlink.studies.unfamiliar_tables import unfamiliar_lines
+from entlink.studies.unfamiliar.study import UnfamiliarOptions, study_unfamiliar_kb
+from entlink.studies.unfamiliar.tables import unfamiliar_lines
 from entlink.studies.writing import csv_text
 
 _ENTITIES, _EXAMPLES, _ASIDE = 20_000, 30_000, 400

@@ -33,9 +33,9 @@ import duckdb
 
 from entlink.errors import SourceError
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.kb.names import tidy
-from entlink.sources.dumps import parts, read_site
+from entlink.sources.mediawiki.dumps import parts, read_site
 from entlink.sources.wikitext.site import ARTICLE
+from entlink.text.titles import tidy
 
 Pair = tuple[str, str]
 Counts = Counter[Pair]

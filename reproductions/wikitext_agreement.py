@@ -24,8 +24,8 @@ from agreement_tables import cause_table, dump_table, kind_table, pattern_table,
 from agreement_tally import GIVEN_UP, NOTHING, RUNNING, WHOLE, WORDS, Tally, tally
 
 from entlink.errors import SourceError
-from entlink.sources.dumps import RawPage, parts, read_site
-from entlink.sources.dumps.raw_page import WIKITEXT
+from entlink.sources.mediawiki.dumps import RawPage, parts, read_site
+from entlink.sources.mediawiki.dumps.raw_page import WIKITEXT
 from entlink.sources.wikitext import Site
 
 Worker = Callable[[tuple[str, str, Site]], Tally | None]

@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+import entlink
+from entlink import Linker
 from entlink.kb.knowledge_base import KnowledgeBase
 from knowledge_bases import SHARED_DATA, WORLD, make_kb
+from personal_things import THINGS
 
 MODELS = "ENTLINK_MODELS"
 _OWN_MODELS = os.environ.get(MODELS)
@@ -77,3 +80,23 @@ def opened() -> Iterator[Callable[..., KnowledgeBase]]:
     yield opened
     for kb in kbs:
         kb.close()
+
+
+@pytest.fixture(scope="session")
+def things(tmp_path_factory):
+    """A knowledge base of what people call their own."""
+    return make_kb(tmp_path_factory.mktemp("things"), THINGS, "things")
+
+
+@pytest.fixture
+def loaded(things):
+    """Loads linkers of these things and closes them after the test."""
+    linkers: list[Linker] = []
+
+    def loaded(personal: bool | str = True, **settings) -> Linker:
+        linkers.append(entlink.load(things, personal=personal, **settings))
+        return linkers[-1]
+
+    yield loaded
+    for linker in linkers:
+        linker.kb.close()

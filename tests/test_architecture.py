@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,11 +16,42 @@ ROOT = Path(entlink.__file__).parent
 LIBRARY = sorted(ROOT.rglob("*.py"))
 COMMAND_LINE = sorted((ROOT.parent / "entlink_cli").rglob("*.py"))
 FILES = [*LIBRARY, *COMMAND_LINE]
-STAGES = ("mentions", "candidates", "ranking", "nil")
-NEUTRAL = ("spans",)  # helpers that belong to no stage
-FOR_STAGES = {"documents", "interfaces", "errors", "kb", "encoders", *NEUTRAL}
-MOST_LINES_A_FILE, MOST_LINES_A_FUNCTION = 400, 60
 HEAVY = ("torch", "duckdb", "rich", "numpy", "pandas", "spacy")
+MOST_FILES_A_FOLDER = 25
+
+# What each room may import beside itself. A module without a folder is a room of its own.
+_RECORDS = {"documents", "errors", "interfaces", "version"}
+_GROUND = {*_RECORDS, "io", "text"}
+_FIRST = {*_GROUND, "engine", "sources", "encoders", "formats", "kb"}
+_STAGES = ("mentions", "candidates", "evidence", "ranking", "nil")
+_FOR_STAGES = {*_GROUND, "encoders", "kb"}
+_SECOND = {*_FIRST, *_STAGES, "linking", "evaluation", "datasets"}
+MAY_IMPORT: dict[str, set[str]] = {
+    "version": set(),
+    "errors": set(),
+    "documents": set(),
+    "interfaces": {"documents"},
+    "text": _RECORDS,
+    "io": {*_RECORDS, "text"},
+    "engine": _GROUND,
+    "sources": _GROUND,
+    "encoders": _GROUND,
+    "formats": _GROUND,
+    "kb": {*_GROUND, "engine", "sources", "encoders"},
+    **dict.fromkeys(_STAGES, _FOR_STAGES),
+    "candidates": {*_FOR_STAGES, "evidence"},
+    "ranking": {*_FOR_STAGES, "evidence"},
+    "linking": {*_GROUND, "kb", "formats"},
+    "evaluation": _FIRST,
+    "datasets": _FIRST,
+    "learning": _SECOND,
+    "studies": _SECOND,
+    "plugs": _SECOND,
+    "testing": _SECOND,
+    "_moved": set(),
+    "__init__": {*_SECOND, "_moved"},
+    "__main__": set(),
+}
 
 
 def module_of(path: Path) -> str:
@@ -28,8 +59,12 @@ def module_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+def room_of(path: Path) -> str:
+    return path.relative_to(ROOT).with_suffix("").parts[0]
+
+
 def imports(path: Path, *, at_module_level: bool = False) -> Iterator[str]:
-    """Every module a file imports, those imported from a package included."""
+    """Every module a file imports, in functions too, those imported from a package included."""
     tree = ast.parse(path.read_text(encoding="utf8"))
     for node in module_level(tree) if at_module_level else ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -53,56 +88,42 @@ def module_level(tree: ast.AST) -> Iterator[ast.AST]:
         yield from module_level(node)
 
 
-def stage_of(module: str) -> str | None:
-    parts = module.split(".")
-    return parts[1] if len(parts) > 1 and parts[0] == "entlink" and parts[1] in STAGES else None
+def rooms_imported(path: Path) -> set[str]:
+    """The rooms a file imports; the whole package counts as `__init__`."""
+    names = [name.split(".") for name in imports(path) if name.split(".")[0] == "entlink"]
+    inner = {name[1] for name in names if len(name) > 1}
+    rooms = {name for name in inner if (ROOT / name).is_dir() or (ROOT / f"{name}.py").exists()}
+    return rooms | ({"__init__"} if inner - rooms else set())
 
 
-@pytest.fixture(params=FILES, ids=lambda path: str(path.relative_to(ROOT.parent)))
-def path(request: pytest.FixtureRequest) -> Path:
-    return request.param
+def test_every_room_imports_only_what_is_below_it():
+    """The floors of `docs/architecture.md`, imports inside functions and for type checkers included."""
+    assert {room_of(path) for path in LIBRARY} == set(MAY_IMPORT)
+    upward = {
+        module_of(path): sorted(wrong)
+        for path in LIBRARY
+        if (wrong := rooms_imported(path) - MAY_IMPORT[room_of(path)] - {room_of(path)})
+    }
+    assert upward == {}
 
 
-def test_the_records_import_nothing_of_ours():
-    assert [name for name in imports(ROOT / "documents.py") if name.startswith("entlink")] == []
+def test_no_two_rooms_import_each_other():
+    imported = {room: set[str]() for room in MAY_IMPORT}
+    for path in LIBRARY:
+        imported[room_of(path)] |= rooms_imported(path)
+    cycles = [(a, b) for a in imported for b in imported[a] if a < b and a in imported.get(b, ())]
+    assert cycles == []
 
 
-def not_for_stages(own: str, names: Iterable[str]) -> set[str]:
-    """Those of the imported modules of ours that a stage has no business with; the whole package is one."""
-    allowed = [f"entlink.{part}" for part in (*FOR_STAGES, own)]
-    ours = {name for name in names if name.split(".")[0] in ("entlink", "entlink_cli")}
-    return {name for name in ours if not any(f"{name}.".startswith(f"{part}.") for part in allowed)}
+def test_a_folder_fits_on_a_screen():
+    folders = {path.parent for path in FILES}
+    assert [str(each) for each in folders if len(list(each.glob("*.py"))) > MOST_FILES_A_FOLDER] == []
 
 
-def test_a_stage_imports_only_what_stages_may():
-    stages = [(stage, path) for path in LIBRARY if (stage := stage_of(module_of(path)))]
-    assert {stage for stage, _ in stages} == set(STAGES)
-    for stage, path in stages:
-        assert not not_for_stages(stage, imports(path)), module_of(path)
-
-
-@pytest.mark.parametrize(
-    ("name", "allowed"),
-    [
-        ("entlink.documents", True),
-        ("entlink.kb.aliases.Meaning", True),
-        ("entlink.mentions.overlaps", True),
-        ("collections.abc", True),
-        ("entlink.candidates.alias", False),
-        ("entlink.linker", False),
-        ("entlink.kbx", False),
-        ("entlink.formats.frames", False),
-        ("entlink", False),
-        ("entlink_cli.kb", False),
-    ],
-)
-def test_what_stages_may_import(name, allowed):
-    assert (not not_for_stages("mentions", [name])) is allowed
-
-
-def test_the_knowledge_base_imports_no_stage():
-    for path in (ROOT / "kb").rglob("*.py"):
-        assert not {stage_of(name) for name in imports(path)} - {None}, module_of(path)
+def test_the_store_of_a_knowledge_base_knows_nothing_of_how_it_is_built():
+    above = ("entlink.kb.build", "entlink.kb.indexes", "entlink.kb.knowledge_base")
+    for path in (ROOT / "kb" / "store").rglob("*.py"):
+        assert not [name for name in imports(path) if name.startswith(above)], module_of(path)
 
 
 def test_the_knowledge_base_knows_of_sources_what_they_offer():
@@ -113,48 +134,26 @@ def test_the_knowledge_base_knows_of_sources_what_they_offer():
         assert used <= {f"entlink.sources.{name}" for name in sources.__all__}, module_of(path)
 
 
-def test_evaluation_imports_no_stage():
-    files = sorted((ROOT / "evaluation").rglob("*.py"))
-    if not files:
-        pytest.skip("there is no evaluation folder yet")
-    for path in files:
-        assert not {stage_of(name) for name in imports(path)} - {None}, module_of(path)
+def test_the_library_does_not_import_its_command_line():
+    users = [path for path in LIBRARY if any(name.startswith("entlink_cli") for name in imports(path))]
+    assert [module_of(path) for path in users] == ["entlink.__main__"]
 
 
-def test_the_library_does_not_import_its_command_line(path):
-    if path in LIBRARY and path.name != "__main__.py":
-        assert not [name for name in imports(path) if name.startswith("entlink_cli")]
-
-
-def test_torch_is_imported_where_models_are_trained_only(path):
-    if "learning" not in path.parts:
+def test_torch_is_imported_where_models_are_trained_only():
+    for path in (path for path in FILES if "learning" not in path.parts):
         top = {name.split(".")[0] for name in imports(path, at_module_level=True)}
-        assert not top & {"torch", "transformers"}
+        assert not top & {"torch", "transformers"}, module_of(path)
 
 
-def test_a_file_is_short_enough_to_read(path):
-    lines = path.read_text(encoding="utf8").count("\n")
-    assert lines <= MOST_LINES_A_FILE
+def test_only_the_command_line_prints():
+    for path in LIBRARY:
+        calls = (node.func for node in ast.walk(ast.parse(path.read_text("utf8"))) if isinstance(node, ast.Call))
+        assert not [call for call in calls if isinstance(call, ast.Name) and call.id == "print"], module_of(path)
 
 
-def test_functions_are_short_enough_to_read(path):
-    tree = ast.parse(path.read_text(encoding="utf8"))
-    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
-    long = [node.name for node in functions if (node.end_lineno or 0) - node.lineno + 1 > MOST_LINES_A_FUNCTION]
-    assert long == []
-
-
-def test_only_the_command_line_prints(path):
-    if path in COMMAND_LINE:
-        return
-    tree = ast.parse(path.read_text(encoding="utf8"))
-    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
-    assert not [call for call in calls if isinstance(call, ast.Name) and call.id == "print"]
-
-
-def test_every_file_says_what_it_is_for(path):
-    text = path.read_text(encoding="utf8")
-    assert not text.strip() or ast.get_docstring(ast.parse(text))
+def test_every_file_says_what_it_is_for():
+    texts = {path: path.read_text(encoding="utf8") for path in FILES}
+    assert [path for path, text in texts.items() if text.strip() and not ast.get_docstring(ast.parse(text))] == []
 
 
 @pytest.mark.parametrize("module", ["entlink", "entlink_cli"])
@@ -184,6 +183,18 @@ def test_all_public_names_resolve():
 def test_a_name_that_is_not_there():
     with pytest.raises(AttributeError, match="no attribute 'telepathy'"):
         _ = entlink.telepathy
+
+
+def test_a_module_under_its_old_path_is_the_same_module_and_warns():
+    from importlib import import_module
+
+    from entlink._moved import MOVED
+
+    for old, new in MOVED.items():
+        sys.modules.pop(old, None)
+        with pytest.warns(DeprecationWarning, match=f"{old} is now {new}"):
+            assert import_module(old) is import_module(new)
+        assert import_module(new).__spec__.name == new
 
 
 def test_errors_are_drawn_as_they_are():

@@ -9,14 +9,14 @@ import pytest
 
 from entlink import KnowledgeBase, Linker, load
 from entlink.candidates.dense import DenseRetriever
-from entlink.config import make_stage
 from entlink.documents import Candidate, Document, Link, Mention, Span
 from entlink.errors import ConfigError
 from entlink.interfaces import Judgement, Question, Shortlist, Verdict
+from entlink.linking.config import make_stage
+from entlink.linking.registry import BUILT_IN, NEEDS_SETTINGS
 from entlink.nil import ThresholdNil
 from entlink.ranking.cross_encoder import CrossEncoderRanker
 from entlink.ranking.prior import PriorRanker
-from entlink.registry import BUILT_IN, NEEDS_SETTINGS
 from entlink.testing import (
     FixedDetector,
     FixedRetriever,

@@ -11,16 +11,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from entlink.config import LinkerConfig
+from entlink import _moved
 from entlink.documents import Candidate, Document, Entity, GoldLink, Image, Link, Mention, Span, Turn
 from entlink.errors import EntlinkError
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.linker import Linker, load
+from entlink.linking.config import LinkerConfig
+from entlink.linking.linker import Linker, load
 from entlink.version import __version__
 
 if TYPE_CHECKING:
-    from entlink.conversation import Conversation, LinkedTurn
-    from entlink.kb.build import BuildOptions, build
+    from entlink.kb.build.from_sources import BuildOptions, build
+    from entlink.linking.conversation.turns import Conversation, LinkedTurn
 
 __all__ = [
     "BuildOptions",
@@ -48,11 +49,11 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Imported when first used: building, which brings DuckDB, and conversations, which most do without."""
     if name in ("BuildOptions", "build"):
-        from entlink.kb import build as module
+        from entlink.kb.build import from_sources as module
 
         return getattr(module, name)
     if name in ("Conversation", "LinkedTurn"):
-        from entlink import conversation
+        from entlink.linking.conversation import turns as conversation
 
         return getattr(conversation, name)
     raise AttributeError(f"module 'entlink' has no attribute {name!r}")
@@ -60,3 +61,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+_moved.install()

@@ -111,7 +111,7 @@ def toy_kb(folder: str | Path) -> Path:
 
     Mercury means two things and Paris three; 北京 is Chinese; Eswatini was Swaziland before 2018-04-19.
     """
-    from entlink.kb.build import BuildOptions, build
+    from entlink.kb.build.from_sources import BuildOptions, build
 
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)

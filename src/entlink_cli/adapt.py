@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from entlink_cli import options, values
 from entlink_cli.failures import is_interruption
-from entlink_cli.output import columns, note, say, say_json
 from entlink_cli.parsing import Command
-from entlink_cli.progress import progress
+from entlink_cli.terminal.output import columns, note, say, say_json
+from entlink_cli.terminal.progress import progress
 
 if TYPE_CHECKING:
-    from entlink.learning.adapt import AdaptOptions
+    from entlink.learning.adapt.adapt import AdaptOptions
     from entlink_cli.parsing import Namespace, Parser
 
 
@@ -60,8 +60,8 @@ def _configure(parser: Parser) -> None:
 def _adapt(arguments: Namespace) -> None:
     import msgspec
 
-    from entlink.learning.adapt import AdaptOptions, adapt
-    from entlink.learning.adapt_report import table
+    from entlink.learning.adapt.adapt import AdaptOptions, adapt
+    from entlink.learning.adapt.report import table
 
     wanted = AdaptOptions(
         minutes=arguments.minutes,
@@ -95,7 +95,7 @@ def _adapt(arguments: Namespace) -> None:
 def _tell_what_is_fetched(wanted: AdaptOptions) -> None:
     from entlink.encoders.extras import require_train
     from entlink.errors import MissingExtraError
-    from entlink.learning.adapt_settings import bases
+    from entlink.learning.adapt.settings import bases
 
     with suppress(MissingExtraError):  # without torch nothing is
         require_train("training a model")

@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from entlink_cli import options, values
-from entlink_cli.output import columns, note, say, say_json
 from entlink_cli.parsing import Command
-from entlink_cli.progress import progress
+from entlink_cli.terminal.output import columns, note, say, say_json
+from entlink_cli.terminal.progress import progress
 
 if TYPE_CHECKING:
-    from entlink.config import LinkerConfig
-    from entlink.tuning.calibration import Calibration, CalibrationOptions
+    from entlink.learning.fit.calibration import Calibration, CalibrationOptions
+    from entlink.linking.config import LinkerConfig
     from entlink_cli.parsing import Namespace, Parser
 
 _PATIENCE = 2.0
-_FEWEST = 100  # as in `entlink.tuning.calibration`, which help must not wait for
+_FEWEST = 100  # as in `entlink.learning.fit.calibration`, which help must not wait for
 _PLOT = "reliability.svg"
 
 
@@ -64,10 +64,10 @@ def _enough(value: str) -> int:
 def _calibrate(arguments: Namespace) -> None:
     import msgspec
 
-    from entlink.config import linker_beside
-    from entlink.linker import load
-    from entlink.tuning.calibration import CalibrationOptions, calibrate
-    from entlink_cli.sink import file_to_write
+    from entlink.learning.fit.calibration import CalibrationOptions, calibrate
+    from entlink.linking.config import linker_beside
+    from entlink.linking.linker import load
+    from entlink_cli.terminal.sink import file_to_write
 
     if arguments.plot:
         file_to_write(arguments.plot)
@@ -102,9 +102,9 @@ def _save(
     """The plot first: a linker that says it is calibrated has all that belongs to it."""
     import msgspec
 
-    from entlink.kb.writing import write_whole
-    from entlink.saving import save_linker
-    from entlink.tuning.reliability import reliability_plot
+    from entlink.io.atomic import write_whole
+    from entlink.learning.fit.reliability import reliability_plot
+    from entlink.linking.saved import save_linker
 
     plot = reliability_plot(found.bins_before, found.bins, (found.before.ece, found.after.ece))
     folder.mkdir(parents=True, exist_ok=True)
@@ -121,7 +121,7 @@ def _save(
 
 def _tell_of_another_kb(arguments: Namespace, folder: Path) -> None:
     """A linker tuned on another knowledge base may do, but most likely a name was mistaken."""
-    from entlink.saving import read_card
+    from entlink.linking.saved import read_card
 
     name = Path(arguments.kb).name
     given = Path(arguments.config) if arguments.config else folder

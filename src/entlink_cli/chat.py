@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from entlink_cli import options, values
-from entlink_cli.output import columns, note, say
 from entlink_cli.parsing import Command
+from entlink_cli.terminal.output import columns, note, say
 
 if TYPE_CHECKING:
-    from entlink.conversation import Conversation, LinkedTurn
     from entlink.documents import Span
+    from entlink.linking.conversation.turns import Conversation, LinkedTurn
     from entlink_cli.parsing import Namespace, Parser
 
 _HELP = (
@@ -112,13 +112,13 @@ class _Chat:
         self._show(linked)
 
     def _unknown(self, word: str) -> None:
-        from entlink.registry import did_you_mean
+        from entlink.text.nearest import did_you_mean
 
         note(f"there is no {word}{did_you_mean(word, [*self._commands, '/quit'])}. A space before it makes it a turn")
 
     def _show(self, linked: LinkedTurn) -> None:
         from entlink.documents import Document
-        from entlink_cli.reading_view import show
+        from entlink_cli.terminal.reading_view import show
 
         turn = linked.turn
         show(Document("chat", turn.text, turns=(turn,), links=linked.links), heading=False)
@@ -135,7 +135,7 @@ class _Chat:
 
     def _why(self, surface: str) -> None:
         from entlink.documents import Span
-        from entlink_cli.explanations import explanation_lines
+        from entlink_cli.terminal.explanations import explanation_lines
 
         if not self.conversation.turns:
             return note("nothing was said yet")

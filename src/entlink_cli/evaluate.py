@@ -6,10 +6,10 @@ import shlex
 from typing import TYPE_CHECKING
 
 from entlink_cli import options, scoring, values
-from entlink_cli.output import note, say, write_bytes
 from entlink_cli.parsing import Command
-from entlink_cli.progress import progress
 from entlink_cli.runs import load_runs
+from entlink_cli.terminal.output import note, say, write_bytes
+from entlink_cli.terminal.progress import progress
 
 if TYPE_CHECKING:
     from entlink_cli.parsing import Namespace, Parser
@@ -37,8 +37,8 @@ def _configure_evaluate(parser: Parser) -> None:
 def _evaluate(arguments: Namespace) -> None:
     from entlink.evaluation.files import evaluate_files
     from entlink.evaluation.results import encode_evaluation
-    from entlink_cli.scores import summary
-    from entlink_cli.sink import file_to_write, sink
+    from entlink_cli.terminal.scores import summary
+    from entlink_cli.terminal.sink import file_to_write, sink
 
     if arguments.output:
         file_to_write(arguments.output)
@@ -86,9 +86,9 @@ def _configure_compare(parser: Parser) -> None:
 
 
 def _compare(arguments: Namespace) -> None:
-    from entlink.evaluation.comparing import compare
-    from entlink_cli.output import say_json
-    from entlink_cli.scores import comparison
+    from entlink.evaluation.intervals.comparing import compare
+    from entlink_cli.terminal.output import say_json
+    from entlink_cli.terminal.scores import comparison
 
     command = shlex.join(["entlink", *arguments.words])
     with progress(quiet=arguments.quiet, patience=_PATIENCE) as report:

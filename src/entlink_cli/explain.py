@@ -7,13 +7,13 @@ import sys
 from typing import TYPE_CHECKING
 
 from entlink_cli import options, values
-from entlink_cli.output import say, write_bytes
 from entlink_cli.parsing import Command
+from entlink_cli.terminal.output import say, write_bytes
 
 if TYPE_CHECKING:
     from entlink.documents import Span
-    from entlink.explain import Explanation
-    from entlink.linker import Linker
+    from entlink.linking.explain import Explanation
+    from entlink.linking.linker import Linker
     from entlink_cli.parsing import Namespace, Parser
 
 
@@ -28,7 +28,7 @@ def _configure(parser: Parser) -> None:
 
 
 def _explain(arguments: Namespace) -> None:
-    from entlink_cli.explanations import encode_explanation, explanation_lines
+    from entlink_cli.terminal.explanations import encode_explanation, explanation_lines
 
     text = _text(arguments.text)
     spans = _spans(arguments, text)
@@ -40,13 +40,13 @@ def _explain(arguments: Namespace) -> None:
 
 
 def _text(given: str) -> str:
-    from entlink.formats.inputs import input_text
+    from entlink.io.inputs import input_text
 
     return input_text(sys.stdin.buffer) if given == "-" else given
 
 
 def _explanation(linker: Linker, text: str, spans: list[Span]) -> Explanation:
-    from entlink.explain import Explanation
+    from entlink.linking.explain import Explanation
 
     if not spans:
         return linker.explain(text)

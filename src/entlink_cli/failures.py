@@ -7,7 +7,7 @@ import os
 import sys
 
 from entlink.errors import EntlinkError, InputError, KnowledgeBaseError
-from entlink_cli.output import note
+from entlink_cli.terminal.output import note
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141

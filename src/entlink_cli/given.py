@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
-from entlink.formats.markup import Markup, guess_markup
-from entlink.sources.files import Meter, open_bytes, plain_name
+from entlink.formats.markup.reading import Markup, guess_markup
+from entlink.io.files import Meter, open_bytes, plain_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable

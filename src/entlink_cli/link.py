@@ -8,19 +8,19 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from entlink_cli import options, values
-from entlink_cli.output import note, number_of, say
 from entlink_cli.parsing import Command
+from entlink_cli.terminal.output import note, number_of, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from entlink.documents import Document
     from entlink.errors import EntlinkError
-    from entlink.explain import Explanation
-    from entlink.linker import Linker
+    from entlink.linking.explain import Explanation
+    from entlink.linking.linker import Linker
     from entlink_cli.given import Given
     from entlink_cli.parsing import Namespace, Parser
-    from entlink_cli.sink import Write
+    from entlink_cli.terminal.sink import Write
 
     Emit = Callable[[Write], None]
     Result = tuple[Document, Emit]
@@ -77,8 +77,8 @@ def _configure(parser: Parser) -> None:
 
 def _link(arguments: Namespace) -> None:
     from entlink_cli.given import open_given
-    from entlink_cli.progress import progress
-    from entlink_cli.sink import sink
+    from entlink_cli.terminal.progress import progress
+    from entlink_cli.terminal.sink import sink
 
     _check_ways_out(arguments)
     linker = options.make_linker(arguments, arguments.mentions)
@@ -156,8 +156,8 @@ def _hinting_at_input(results: Iterator[Result], given: Given) -> Iterator[Resul
 
 
 def _linked(arguments: Namespace, linker: Linker, given: Given, problems: _Problems) -> Iterator[Document]:
-    from entlink.formats.documents import read_documents
-    from entlink.formats.texts import read_text, restore, visible
+    from entlink.formats.documents.lines import read_documents
+    from entlink.formats.documents.texts import read_text, restore, visible
 
     if given.markup is None:
         yield from linker.link_all(read_documents(given.file, on_error=arguments.on_error, on_problem=problems.tell))
@@ -168,9 +168,9 @@ def _linked(arguments: Namespace, linker: Linker, given: Given, problems: _Probl
 
 
 def _explained(arguments: Namespace, linker: Linker, given: Given, problems: _Problems) -> Iterator[Explanation]:
-    from entlink.formats.documents import read_documents
-    from entlink.formats.texts import read_text, visible
-    from entlink_cli.explanations import restored
+    from entlink.formats.documents.lines import read_documents
+    from entlink.formats.documents.texts import read_text, visible
+    from entlink_cli.terminal.explanations import restored
 
     if given.markup is None:
         for document in read_documents(given.file, on_error=arguments.on_error, on_problem=problems.tell):
@@ -184,11 +184,11 @@ def _explained(arguments: Namespace, linker: Linker, given: Given, problems: _Pr
 def _document_emitter(arguments: Namespace, document: Document) -> Emit:
     def emit(write: Write) -> None:
         if _is_shown(arguments):
-            from entlink_cli.reading_view import show
+            from entlink_cli.terminal.reading_view import show
 
             show(document)
         else:
-            from entlink.formats.documents import encode_document
+            from entlink.formats.documents.lines import encode_document
 
             write(encode_document(document, candidates=arguments.candidates) + b"\n")
 
@@ -197,7 +197,7 @@ def _document_emitter(arguments: Namespace, document: Document) -> Emit:
 
 def _explanation_emitter(arguments: Namespace, explanation: Explanation) -> Emit:
     def emit(write: Write) -> None:
-        from entlink_cli.explanations import encode_explanation, explanation_lines
+        from entlink_cli.terminal.explanations import encode_explanation, explanation_lines
 
         if _is_shown(arguments):
             say(f"document {explanation.document.id}", *explanation_lines(explanation), "")

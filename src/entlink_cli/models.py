@@ -6,14 +6,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from entlink_cli import options, values
-from entlink_cli.output import columns, note, number_of, say, say_json, size
 from entlink_cli.parsing import Command
-from entlink_cli.progress import progress
+from entlink_cli.terminal.output import columns, note, number_of, say, say_json, size
+from entlink_cli.terminal.progress import progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from entlink.encoders.model_card import ModelCard
+    from entlink.encoders.models.card import ModelCard
     from entlink.kb.knowledge_base import KnowledgeBase
     from entlink_cli.parsing import Namespace, Parser
 
@@ -62,18 +62,18 @@ def _configure_pull(parser: Parser) -> None:
 
 
 def _kept_as(arguments: Namespace) -> str:
-    from entlink.encoders.fetching import WEIGHTS
+    from entlink.encoders.models.fetching import WEIGHTS
 
     return f"{arguments.name}{WEIGHTS if arguments.weights else ''}"
 
 
 def _pull(arguments: Namespace) -> None:
-    from entlink.encoders.model_store import is_installed, models_folder
+    from entlink.encoders.models.store import is_installed, models_folder
 
     kept = _kept_as(arguments)
     folder = models_folder() / kept
     if is_installed(kept) and not arguments.force and not arguments.dry_run:
-        from entlink.encoders.model_store import open_model
+        from entlink.encoders.models.store import open_model
 
         open_model(kept)  # one that is damaged is told
         if not arguments.quiet:
@@ -86,7 +86,7 @@ def _pull(arguments: Namespace) -> None:
     from entlink.encoders.extras import require_retrieval
 
     require_retrieval("encoding texts")
-    from entlink.encoders.pulling import pull, pull_weights
+    from entlink.encoders.models.pulling import pull, pull_weights
 
     if not arguments.quiet:
         for step in steps:
@@ -106,8 +106,8 @@ def _pull(arguments: Namespace) -> None:
 
 def _steps(arguments: Namespace) -> list[str]:
     """What pulling does, in words."""
-    from entlink.encoders.fetching import recipe_of
-    from entlink.encoders.model_store import models_folder
+    from entlink.encoders.models.fetching import recipe_of
+    from entlink.encoders.models.store import models_folder
 
     recipe = recipe_of(arguments.name, arguments.source)
     steps = []
@@ -153,8 +153,8 @@ def _train(arguments: Namespace) -> None:
     from entlink.encoders.extras import require_retrieval
 
     require_retrieval("training vectors")
-    from entlink.encoders.model_store import models_folder, new_model, open_model
-    from entlink.encoders.static_training import train_static
+    from entlink.encoders.models.store import models_folder, new_model, open_model
+    from entlink.encoders.static.training import train_static
     from entlink.kb.knowledge_base import KnowledgeBase
 
     with (
@@ -190,7 +190,7 @@ def _texts(kb: KnowledgeBase) -> Iterator[str]:
 
 
 def _list(arguments: Namespace) -> None:
-    from entlink.encoders.model_store import installed, models_folder
+    from entlink.encoders.models.store import installed, models_folder
 
     cards = installed()
     if arguments.json:
@@ -212,7 +212,7 @@ def _configure_info(parser: Parser) -> None:
 
 
 def _info(arguments: Namespace) -> None:
-    from entlink.encoders.model_store import open_model
+    from entlink.encoders.models.store import open_model
 
     folder, card = open_model(arguments.name, check=arguments.check)
     if arguments.json:
@@ -246,7 +246,7 @@ def _configure_rm(parser: Parser) -> None:
 
 
 def _rm(arguments: Namespace) -> None:
-    from entlink.encoders.model_store import remove
+    from entlink.encoders.models.store import remove
 
     freed = remove(arguments.name)
     if not arguments.quiet:

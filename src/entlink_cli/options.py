@@ -6,13 +6,13 @@ import sys
 from typing import TYPE_CHECKING
 
 from entlink_cli import values
-from entlink_cli.output import note
+from entlink_cli.terminal.output import note
 
 if TYPE_CHECKING:
     from argparse import _ArgumentGroup
 
-    from entlink.config import LinkerConfig
-    from entlink.linker import Linker
+    from entlink.linking.config import LinkerConfig
+    from entlink.linking.linker import Linker
     from entlink.sources import WikiOptions
     from entlink_cli.parsing import Namespace, Parser
 
@@ -199,7 +199,7 @@ def saved_linker(parser: Parser) -> None:
 
 def starting_config(given: str | None, kb: str) -> LinkerConfig:
     """What --config names; else the linker beside the knowledge base; else the one in the box that fuses."""
-    from entlink.config import LINKER_FILE, linker_beside, read_config
+    from entlink.linking.config import LINKER_FILE, linker_beside, read_config
 
     if given:
         return read_config(given)
@@ -220,8 +220,8 @@ def make_linker(arguments: Namespace, mentions: str = "detect") -> Linker:
     """The linker that the options of `linking` describe."""
     import msgspec
 
-    from entlink.config import LinkerConfig, config_beside, linker_beside, read_config
-    from entlink.linker import load
+    from entlink.linking.config import LinkerConfig, config_beside, linker_beside, read_config
+    from entlink.linking.linker import load
 
     if arguments.type:
         tell_of_unknown_types(arguments.kb, arguments.type)

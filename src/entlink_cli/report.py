@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from entlink_cli import options, scoring, values
-from entlink_cli.output import number_of, say, size
 from entlink_cli.parsing import Command
-from entlink_cli.progress import progress
 from entlink_cli.runs import load_runs
+from entlink_cli.terminal.output import number_of, say, size
+from entlink_cli.terminal.progress import progress
 
 if TYPE_CHECKING:
     from entlink_cli.parsing import Namespace, Parser

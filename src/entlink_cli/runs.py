@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from entlink_cli import scoring
-from entlink_cli.output import note
+from entlink_cli.terminal.output import note
 
 if TYPE_CHECKING:
     from entlink.evaluation.results import Evaluation
     from entlink_cli.parsing import Namespace
-    from entlink_cli.progress import Report
+    from entlink_cli.terminal.progress import Report
 
 
 def load_runs(arguments: Namespace, paths: Sequence[str], command: str, report: Report) -> list[Evaluation]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from entlink.kb.knowledge_base import KnowledgeBase
     from entlink_cli.parsing import Namespace, Parser
 
-# Those of `entlink.evaluation.conventions`, which help must not wait for.
+# Those of `entlink.evaluation.scoring.conventions`, which help must not wait for.
 MATCHINGS = ("strict", "weak", "string", "string-without-articles")
 NIL_RULES = ("nil-ignored", "nil-required", "nil-errors", "nil-gold-dropped")
 
@@ -111,8 +111,8 @@ def _drawing(parser: Parser) -> None:
 
 def chosen_options(arguments: Namespace) -> EvaluationOptions:
     """What the options say."""
-    from entlink.evaluation.conventions import Matching, NilRule
     from entlink.evaluation.runner import EvaluationOptions
+    from entlink.evaluation.scoring.conventions import Matching, NilRule
 
     return EvaluationOptions(
         matching=Matching(arguments.match) if arguments.match else None,

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from entlink_cli import options
-from entlink_cli.output import columns, say, say_json
 from entlink_cli.parsing import Command
+from entlink_cli.terminal.output import columns, say, say_json
 
 if TYPE_CHECKING:
     from entlink_cli.parsing import Namespace
 
 
 def _stages(arguments: Namespace) -> None:
-    from entlink.registry import BUILT_IN, names
+    from entlink.linking.registry import BUILT_IN, names
 
     stages = {kind: names(kind) for kind in BUILT_IN}
     if arguments.json:

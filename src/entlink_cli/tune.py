@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from entlink_cli import options, values
-from entlink_cli.output import columns, note, say, say_json
 from entlink_cli.parsing import Command
-from entlink_cli.progress import progress
+from entlink_cli.terminal.output import columns, note, say, say_json
+from entlink_cli.terminal.progress import progress
 
 if TYPE_CHECKING:
-    from entlink.config import LinkerConfig
     from entlink.evaluation.files import File
-    from entlink.tuning.judging import Judging
-    from entlink.tuning.tune import Tuned
+    from entlink.learning.fit.judging import Judging
+    from entlink.learning.fit.tune import Tuned
+    from entlink.linking.config import LinkerConfig
     from entlink_cli.parsing import Namespace, Parser
 
 _PATIENCE = 2.0
@@ -59,8 +59,8 @@ def _tune(arguments: Namespace) -> None:
         return
     import msgspec
 
-    from entlink.linker import load
-    from entlink.tuning.tune import TuneOptions, tune
+    from entlink.learning.fit.tune import TuneOptions, tune
+    from entlink.linking.linker import load
 
     config = options.starting_config(arguments.config, arguments.kb)
     linker = load(arguments.kb, config=config, mentions="given")
@@ -84,9 +84,9 @@ def _tune(arguments: Namespace) -> None:
 def _tune_nil(arguments: Namespace) -> None:
     import msgspec
 
-    from entlink.linker import load
-    from entlink.tuning.calibration_fit import numpy_or_told
-    from entlink.tuning.judging import judge
+    from entlink.learning.fit.judging import judge
+    from entlink.learning.fit.logistic import numpy_or_told
+    from entlink.linking.linker import load
 
     numpy_or_told()
     config = options.starting_config(arguments.config, arguments.kb)
@@ -112,8 +112,8 @@ def _save(
 ) -> None:
     import msgspec
 
-    from entlink.config import linker_beside
-    from entlink.saving import save_linker
+    from entlink.linking.config import linker_beside
+    from entlink.linking.saved import save_linker
 
     folder = Path(arguments.output) if arguments.output else linker_beside(arguments.kb)
     step = {

@@ -71,8 +71,8 @@ def text(value: str) -> str:
 
 def date(value: str) -> str:
     """An ISO date: a year, a month, a day, or a time of it."""
-    from entlink.dates import moment
     from entlink.errors import FieldError
+    from entlink.text.dates import moment
 
     try:
         moment(value)

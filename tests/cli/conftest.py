@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from entlink.kb.build import build
+from entlink.kb.build.from_sources import build
 from entlink_cli import main
 
 _MARK = re.compile(r"\[([^|\]]+)\|([^\]]+)\]")

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "learning"))
-
 import tiny_world
-
 from knowledge_bases import make_kb
 
 START = """

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tuning"))
 
 from made_region import region_kb
 
@@ -96,7 +93,7 @@ def never_sure(folder: Path) -> Path:
 
 
 def test_interrupted_it_leaves_nothing(run, region, tmp_path, monkeypatch):
-    from entlink.tuning import calibration
+    from entlink.learning.fit import calibration
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt

@@ -10,11 +10,9 @@ import pytest
 
 pytest.importorskip("onnxruntime")
 pytest.importorskip("tokenizers")
-sys.path.insert(0, str(Path(__file__).parents[1] / "encoders"))
-from tiny_bert import make_folder
-
 from entlink.encoders.loading import load_encoder
-from entlink_cli.output import size
+from entlink_cli.terminal.output import size
+from tiny_bert import make_folder
 
 
 @pytest.fixture

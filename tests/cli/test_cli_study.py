@@ -20,7 +20,7 @@ def no_models(tmp_path_factory, monkeypatch):
 
 @pytest.fixture(scope="module")
 def worlds(tmp_path_factory):
-    from entlink.kb.build import BuildOptions, build
+    from entlink.kb.build.from_sources import BuildOptions, build
 
     target = tmp_path_factory.mktemp("worlds") / "worlds.kb"
     build([SAMPLES / "worlds.jsonl"], target, BuildOptions(processes=1))

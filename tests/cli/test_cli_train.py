@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
-from pathlib import Path
 
 import pytest
 
 for module in ("torch", "transformers", "onnx", "onnxruntime", "tokenizers", "safetensors"):
     pytest.importorskip(module)
 
-sys.path.append(str(Path(__file__).parents[1] / "learning"))
-
 import torch  # noqa: E402
-from tiny_training import NAMES, ROWS, SENSES, make_base  # noqa: E402
 
 from knowledge_bases import make_kb  # noqa: E402
+from tiny_training import NAMES, ROWS, SENSES, make_base  # noqa: E402
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -127,7 +123,7 @@ def test_what_cannot_begin_is_told_before_mining(run, place, tmp_path, monkeypat
     def mining(*_, **__):
         raise AssertionError("negatives are mined")
 
-    monkeypatch.setattr("entlink.learning.data.mine", mining)
+    monkeypatch.setattr("entlink.learning.pairs.data.mine", mining)
     (tmp_path / "FILE").touch()
     (tmp_path / "MODEL").mkdir()
     (tmp_path / "MODEL" / "model.json").touch()

@@ -27,7 +27,7 @@ weights = { coherence = 0.0, dense = 0.0 }
 
 @pytest.fixture
 def worlds(tmp_path):
-    from entlink.kb.build import BuildOptions, build
+    from entlink.kb.build.from_sources import BuildOptions, build
 
     (tmp_path / "start.toml").write_text(CONFIG, encoding="utf8")
     build([GOLD.with_name("worlds.jsonl")], tmp_path / "worlds.kb", BuildOptions(processes=1))

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 
 import pytest
 
-from entlink.datasets.hyperlinks import KINDS
-from entlink.formats.documents import read_documents
-from entlink_cli import datasets_build
-from entlink_cli.progress import Report
+from entlink.datasets.hyperlinks.build import KINDS
+from entlink.formats.documents.lines import read_documents
+from entlink_cli.datasets import build as datasets_build
+from entlink_cli.terminal.progress import Report
 
 MAKE = ("datasets", "build", "hyperlinks")
 

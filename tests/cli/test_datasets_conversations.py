@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from entlink.kb.build import BuildOptions, build
-from entlink_cli import datasets_conversations
-from entlink_cli.datasets_conversations import _FIELDS
+from entlink.kb.build.from_sources import BuildOptions, build
+from entlink_cli.datasets import conversations as datasets_conversations
+from entlink_cli.datasets.conversations import _FIELDS
 
 MAKE = ("datasets", "build", "conversations")
 SAMPLES = Path(__file__).parents[2] / "samples"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from entlink.formats.public import PUBLIC_FORMATS, tell_format
-from entlink_cli.datasets_convert import WRITTEN
+from entlink.formats.public.catalogue import PUBLIC_FORMATS, tell_format
+from entlink_cli.datasets.convert import WRITTEN
 
 DOCS = Path(__file__).parents[2] / "docs"
 GOLD = [

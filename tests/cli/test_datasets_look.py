@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from entlink.datasets.catalogue import card, cards, names
+from entlink.datasets.catalogue.catalogue import card, cards, names
 from entlink_cli import load_command
 from entlink_cli.catalogue import CATALOGUE, FIRST_STEPS, GROUPS
 

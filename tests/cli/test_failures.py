@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from entlink.errors import DamagedError, EntlinkError, InputError, LockedError, MissingExtraError
-from entlink.kb.writing import write_lock
+from entlink.io.atomic import write_lock
 from entlink_cli import main
 from entlink_cli.failures import report
 

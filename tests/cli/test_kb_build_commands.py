@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from entlink.kb.build import SUFFIX
+from entlink.kb.build.from_sources import SUFFIX
 from entlink.sources import FORMATS
 from entlink_cli import options
 

@@ -59,7 +59,7 @@ def test_add_what_cannot_be(run, own):
 
 def test_add_tells_when_an_index_is_due(run, own, monkeypatch):
     assert run("kb", "add", own, "--id", "x", "--title", "X").err == ""
-    monkeypatch.setattr("entlink.kb.overlay.OVERLAY_CAP", 1)
+    monkeypatch.setattr("entlink.kb.names.overlay.OVERLAY_CAP", 1)
     due = run("kb", "add", own, "--id", "y", "--title", "Y")
     assert (
         due.err

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from entlink.kb.derived import derived_indexes
+from entlink.kb.indexes.derived import derived_indexes
 
 
 def test_company_is_indexed_ahead(run, own):

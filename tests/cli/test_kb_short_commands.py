@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from entlink.kb.derived import derived_indexes
-from entlink.kb.short_index import has_short_names
+from entlink.kb.indexes.derived import derived_indexes
+from entlink.kb.indexes.short_names import has_short_names
 
 
 def test_names_cut_short_are_indexed_ahead_and_anew(run, own):

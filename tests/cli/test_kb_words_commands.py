@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from entlink.kb.derived import derived_indexes
+from entlink.kb.indexes.derived import derived_indexes
 
 
 def test_words_are_indexed_ahead(run, own):

@@ -12,7 +12,7 @@ import sys
 from rich.console import Console
 
 from entlink.documents import Document, Link, Mention, Span, Turn
-from entlink_cli.reading_view import show
+from entlink_cli.terminal.reading_view import show
 
 _CODE = re.compile(r"\x1b\[[0-9;]*m")
 

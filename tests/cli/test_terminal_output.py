@@ -9,8 +9,8 @@ import threading
 
 import pytest
 
-from entlink_cli.output import columns, number_of, one_line, printable, size, width
-from entlink_cli.progress import progress
+from entlink_cli.terminal.output import columns, number_of, one_line, printable, size, width
+from entlink_cli.terminal.progress import progress
 
 
 class Terminal(io.StringIO):
@@ -54,7 +54,7 @@ def test_the_time_that_is_left_is_told(monkeypatch):
     from rich.console import Console
     from rich.progress import Progress
 
-    from entlink_cli.progress import _make_bar
+    from entlink_cli.terminal.progress import _make_bar
 
     seconds = iter(range(1_000))
     bar = _make_bar()

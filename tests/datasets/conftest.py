@@ -4,10 +4,10 @@ import random
 from pathlib import Path
 
 import pytest
-from corpora import PAGES
 
 import entlink
-from entlink.datasets import hyperlink_building
+from corpora import PAGES
+from entlink.datasets.hyperlinks import steps as hyperlink_building
 from entlink.sources import part
 from knowledge_bases import WORLD, article, write_articles
 

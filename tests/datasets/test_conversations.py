@@ -9,6 +9,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
+
+import entlink
+from entlink.datasets.conversations.build import ConversationsReport, Domain, build_conversations, choose_subreddits
+from entlink.datasets.conversations.domains import ZESHEL_DOMAINS
+from entlink.datasets.conversations.statistics import PUBLISHED
+from entlink.formats.documents.lines import read_documents
 from reddit_corpora import (
     AFTER,
     BEFORE,
@@ -24,12 +30,6 @@ from reddit_corpora import (
     say,
     write_corpus,
 )
-
-import entlink
-from entlink.datasets.reddit import ConversationsReport, Domain, build_conversations, choose_subreddits
-from entlink.datasets.reddit_domains import ZESHEL_DOMAINS
-from entlink.datasets.reddit_statistics import PUBLISHED
-from entlink.formats.documents import read_documents
 
 LIGHT, BOAT, WREN = (
     f"[light]({WIKI}Lighthouse)",

@@ -7,7 +7,7 @@ import re
 import pytest
 from test_datasets_page import _FENCE, ROOT, project, run_console, run_session
 
-from entlink.datasets.reddit import DEFAULTS
+from entlink.datasets.conversations.build import DEFAULTS
 
 PAGE = (ROOT / "docs" / "conversation-sets.md").read_text(encoding="utf8")
 _ROW = re.compile(r"^\|[^|]+\| (`--[^|]+) \| ([^|]+) \|$", re.MULTILINE)
@@ -52,11 +52,11 @@ def test_every_bound_is_in_the_table():
 
 def test_every_count_of_the_code_is_on_the_page():
     """Counts are made with names in the code; a name that is not explained is no use."""
-    files = (ROOT / "src" / "entlink" / "datasets").glob("re*.py")
+    files = (ROOT / "src/entlink/datasets/conversations").glob("*.py")
     code = "\n".join(path.read_text(encoding="utf8") for path in files)
     names = set(re.findall(r'counts\["([^"]+)"\] \+=', code))
     names |= set(
-        re.findall(r'return "(\w+)"(?: if|\n)', (ROOT / "src/entlink/datasets/reddit_pruning.py").read_text())
+        re.findall(r'return "(\w+)"(?: if|\n)', (ROOT / "src/entlink/datasets/conversations/pruning.py").read_text())
     )
     assert {"labelled", "annotations added", "dropped as trivial", "profane", "short"} <= names
     for name in names:

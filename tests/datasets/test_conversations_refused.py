@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from corpora import KilledError, killed_at
-from reddit_corpora import WIKI, chain, filler, fillers, gold, harbour, harbour_kb, say, write_corpus
 
-from entlink.datasets.reddit import Domain, build_conversations
+from corpora import KilledError, killed_at
+from entlink.datasets.conversations.build import Domain, build_conversations
 from entlink.datasets.word_lists import read_word_list
 from entlink.errors import ExistsError, InputError, LockedError, NotFoundError, SourceError
-from entlink.kb.writing import write_lock
+from entlink.io.atomic import write_lock
+from reddit_corpora import WIKI, chain, filler, fillers, gold, harbour, harbour_kb, say, write_corpus
 
 LIGHT = f"The [light]({WIKI}Lighthouse) of our harbour is old."
 GOOD = chain("a", LIGHT, *fillers(5))
@@ -137,7 +137,7 @@ def test_what_was_there_stays_when_its_replacement_is_killed(kb, good, tmp_path)
 def test_a_killed_process_leaves_a_folder_of_work_that_the_next_one_clears(kb, good, tmp_path):
     script = (
         "import os, signal, sys\n"
-        "from entlink.datasets.reddit import ConversationOptions, build_conversations\n"
+        "from entlink.datasets.conversations.build import ConversationOptions, build_conversations\n"
         "def kill(stage, done, total):\n"
         "    if stage == 'writing': os.kill(os.getpid(), signal.SIGKILL)\n"
         "build_conversations(sys.argv[1], sys.argv[2], kb=sys.argv[3], progress=kill)\n"

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from golden_datasets import FOLDERS, SAMPLES, at_hand, golden
 
-from entlink.datasets.catalogue import card, dataset
-from entlink.datasets.checking import check
+from entlink.datasets.catalogue.catalogue import card, dataset
+from entlink.datasets.catalogue.checking import check
 from entlink.documents import Document
 from entlink.errors import InputError
+from golden_datasets import FOLDERS, SAMPLES, at_hand, golden
 from knowledge_bases import SHARED_DATA
 
 GOLDEN = tomllib.loads((Path(__file__).parents[1] / "golden" / "datasets.toml").read_text(encoding="utf8"))

@@ -8,14 +8,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-import entlink.datasets
-from entlink.datasets.catalogue import card, cards, dataset, names
-from entlink.datasets.dataset_card import DatasetCard, Split
+import entlink.datasets.catalogue
+from entlink.datasets.catalogue.catalogue import card, cards, dataset, names
+from entlink.datasets.catalogue.dataset_card import DatasetCard, Split
 from entlink.errors import InputError, SourceError
-from entlink.evaluation.conventions import Matching, NilRule
-from entlink.formats.public import PUBLIC_FORMATS
+from entlink.evaluation.scoring.conventions import Matching, NilRule
+from entlink.formats.public.catalogue import PUBLIC_FORMATS
 
-CARDS = Path(entlink.datasets.__file__).parent / "cards"
+CARDS = Path(entlink.datasets.catalogue.__file__).parent / "cards"
 ALL = [pytest.param(each, id=each.name) for each in cards().values()]
 
 

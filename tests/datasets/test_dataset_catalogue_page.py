@@ -10,9 +10,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from entlink.datasets.catalogue import cards
-from entlink.datasets.dataset_card import DatasetCard, Split
-from entlink.datasets.dataset_counts import DatasetCounts
+from entlink.datasets.catalogue.catalogue import cards
+from entlink.datasets.catalogue.counts import DatasetCounts
+from entlink.datasets.catalogue.dataset_card import DatasetCard, Split
 from entlink_cli import main
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,13 +9,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from entlink.datasets.catalogue import card, records_of
-from entlink.datasets.checking import Part, check
-from entlink.datasets.dataset_card import DatasetCard, Split
-from entlink.datasets.dataset_counts import Tally
+from entlink.datasets.catalogue.catalogue import card, records_of
+from entlink.datasets.catalogue.checking import Part, check
+from entlink.datasets.catalogue.counts import Tally
+from entlink.datasets.catalogue.dataset_card import DatasetCard, Split
 from entlink.documents import Document, GoldLink, Span
 from entlink.errors import SourceError
-from entlink.formats.wikisrs import EntityPair
+from entlink.formats.public.wikisrs import EntityPair
 
 ROWS = [
     {

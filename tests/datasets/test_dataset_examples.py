@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from entlink.datasets.catalogue import dataset
-from entlink.datasets.checking import Part, check
+from entlink.datasets.catalogue.catalogue import dataset
+from entlink.datasets.catalogue.checking import Part, check
 
 AIDA = """-DOCSTART- (1 EU)
 Mercury\tB\tMercury\tMercury_\\u0028planet\\u0029\thttp://en.wikipedia.org/wiki/Mercury_(planet)\t19694\t/m/0jn1s

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from entlink.datasets.hyperlinks import KINDS, HyperlinkOptions, HyperlinksReport
+from entlink.datasets.hyperlinks.build import KINDS, HyperlinkOptions, HyperlinksReport
 from entlink_cli import main
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,9 +7,9 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entlink.datasets.hyperlink_documents import DocumentMaker, DocumentPlan, ReadCounts, apart
+from entlink.datasets.hyperlinks.documents import DocumentMaker, DocumentPlan, ReadCounts, apart
 from entlink.documents import Entity, GoldLink, Image, Span
-from entlink.formats.documents import decode_document, encode_document
+from entlink.formats.documents.lines import decode_document, encode_document
 from entlink.sources import Anchor, Page, Paragraph
 
 KNOWN = {"Paris": "Q90", "Troy": "Q22647"}

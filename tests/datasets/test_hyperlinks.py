@@ -8,12 +8,12 @@ from collections import Counter
 
 import msgspec
 import pytest
-from corpora import ONE, PAGES, few, ids
 
 import entlink
-from entlink.datasets.hyperlinks import HyperlinksReport, build_hyperlinks
+from corpora import ONE, PAGES, few, ids
+from entlink.datasets.hyperlinks.build import HyperlinksReport, build_hyperlinks
 from entlink.errors import SourceError
-from entlink.formats.documents import read_documents
+from entlink.formats.documents.lines import read_documents
 from entlink.sources import part
 from knowledge_bases import WORLD, article, write_articles
 

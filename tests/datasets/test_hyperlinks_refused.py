@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from corpora import ONE, KilledError, few, ids, killed_at
 
-from entlink.datasets.hyperlinks import build_hyperlinks
+from corpora import ONE, KilledError, few, ids, killed_at
+from entlink.datasets.hyperlinks.build import build_hyperlinks
 from entlink.errors import ExistsError, InputError, LockedError, NotFoundError, SourceError
-from entlink.kb.writing import write_lock
+from entlink.io.atomic import write_lock
 
 
 def test_what_is_there_is_not_replaced_unasked(world_articles, tmp_path):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from corpora import ONE, KilledError, few, killed_at
 
 import entlink
-from entlink.datasets.hyperlinks import build_hyperlinks
-from entlink.kb.edits import add
+from corpora import ONE, KilledError, few, killed_at
+from entlink.datasets.hyperlinks.build import build_hyperlinks
+from entlink.kb.store.edits import add
 from knowledge_bases import article, make_kb
 
 

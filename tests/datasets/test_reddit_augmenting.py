@@ -7,8 +7,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entlink.datasets.reddit_augmenting import Surfaces
-from entlink.datasets.reddit_mentions import Annotation
+from entlink.datasets.conversations.augmenting import Surfaces
+from entlink.datasets.conversations.mentions import Annotation
 from entlink.datasets.wiki_titles import Entry
 from entlink.documents import Span
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entlink.datasets.reddit_cleaning import Cleaner
-from entlink.datasets.reddit_options import SIGNS
+from entlink.datasets.conversations.cleaning import Cleaner
+from entlink.datasets.conversations.options import SIGNS
 from entlink.documents import Span
 
 LATIN = Cleaner("latin", SIGNS, 3)

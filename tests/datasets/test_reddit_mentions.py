@@ -6,14 +6,14 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from reddit_corpora import DOMAIN, OLD_WIKI, WIKI, harbour, harbour_kb
 
-from entlink.datasets.reddit_domains import Domain
-from entlink.datasets.reddit_mentions import Marker
-from entlink.datasets.reddit_pruning import Preparer
+from entlink.datasets.conversations.domains import Domain
+from entlink.datasets.conversations.mentions import Marker
+from entlink.datasets.conversations.pruning import Preparer
 from entlink.datasets.wiki_titles import WikiTitles
-from entlink.kb.store import Store
+from entlink.kb.store.store import Store
 from entlink.sources.convokit import Utterance
+from reddit_corpora import DOMAIN, OLD_WIKI, WIKI, harbour, harbour_kb
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entlink.datasets.reddit_options import last_second
-from entlink.datasets.reddit_split import cap_exact, most_exact, split
-from entlink.datasets.reddit_staging import CROSSING, DROPPED, TEST, TRAIN, staging
+from entlink.datasets.conversations.options import last_second
+from entlink.datasets.conversations.split import cap_exact, most_exact, split
+from entlink.datasets.conversations.staging import CROSSING, DROPPED, TEST, TRAIN, staging
 from entlink.documents import Document, GoldLink, Span, Turn
 
 LAST = last_second("2015-01-01")

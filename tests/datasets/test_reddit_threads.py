@@ -8,16 +8,16 @@ from itertools import pairwise
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from reddit_corpora import DOMAIN, OLD_WIKI, WIKI, harbour, harbour_kb
 
-from entlink.datasets.reddit_mentions import Marker
-from entlink.datasets.reddit_options import Scope
-from entlink.datasets.reddit_pruning import Preparer
-from entlink.datasets.reddit_threads import Conversation, ThreadMaker
+from entlink.datasets.conversations.mentions import Marker
+from entlink.datasets.conversations.options import Scope
+from entlink.datasets.conversations.pruning import Preparer
+from entlink.datasets.conversations.threads import Conversation, ThreadMaker
 from entlink.datasets.wiki_titles import WikiTitles
-from entlink.formats.documents import decode_document, encode_document
-from entlink.kb.store import Store
+from entlink.formats.documents.lines import decode_document, encode_document
+from entlink.kb.store.store import Store
 from entlink.sources.convokit import Utterance
+from reddit_corpora import DOMAIN, OLD_WIKI, WIKI, harbour, harbour_kb
 
 PIECES = [
     *(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entlink.datasets.reply_trees import Reply, ReplyTree
+from entlink.datasets.conversations.reply_trees import Reply, ReplyTree
 
 #    a
 #    ├── b ── d

@@ -9,8 +9,8 @@ import pytest
 from entlink.datasets import targets
 from entlink.datasets.targets import resolver
 from entlink.errors import NotFoundError
-from entlink.kb.store import Store
-from entlink.kb.writing import insert_redirects
+from entlink.kb.store.store import Store
+from entlink.kb.store.writing import insert_redirects
 from knowledge_bases import article, make_kb
 
 ROWS = [

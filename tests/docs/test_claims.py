@@ -10,8 +10,8 @@ import pytest
 import entlink
 from entlink import Document, Entity, Mention, Span, Turn
 from entlink.errors import SpanError
-from entlink.kb import edits
-from entlink.kb.index import reindex
+from entlink.kb.indexes.names import reindex
+from entlink.kb.store import edits
 
 
 @pytest.fixture

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import shlex
 
-from fenced import ROOT, blocks, page, table
-
 from entlink.evaluation import Matching, NilRule
-from entlink.evaluation.blame import STAGE_OF
+from entlink.evaluation.scoring.blame import STAGE_OF
 from entlink_cli import main
+from fenced import ROOT, blocks, page, table
 
 PAGE = page("evaluation")
 

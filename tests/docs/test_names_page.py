@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from fenced import blocks, page, table
 
 import entlink
-from entlink.kb import edits
-from entlink.kb.aliases import PriorWeights
+from entlink.kb.names.aliases import PriorWeights
+from entlink.kb.store import edits
 from entlink.mentions.dictionary import DictionaryDetector
+from fenced import blocks, page, table
 
 MEANINGS = ("surface", "entity", "links", "own naming", "support", "P(e|m)")
 DETECTION = ("surface", "tier", "linked", "unlinked", "P(link|m)", "found in texts")

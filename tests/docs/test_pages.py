@@ -9,17 +9,17 @@ import tomllib
 
 import msgspec
 import pytest
-from fenced import DOCS, ROOT, Block, anchors, blocks, links, page, table
 
 import entlink
-from entlink.config import LinkerConfig, make_stage, read_config
-from entlink.explain import OUTCOMES
-from entlink.formats.documents import decode_document, encode_document
-from entlink.kb.aliases import PriorWeights
-from entlink.kb.tiers import FACTORS
+from entlink.formats.documents.lines import decode_document, encode_document
+from entlink.kb.names.aliases import PriorWeights
+from entlink.kb.names.tiers import FACTORS
+from entlink.linking.config import LinkerConfig, make_stage, read_config
+from entlink.linking.explain import OUTCOMES
+from entlink.linking.registry import BUILT_IN, find
 from entlink.mentions.dictionary import DictionaryDetector
-from entlink.registry import BUILT_IN, find
 from entlink.sources import FORMATS
+from fenced import DOCS, ROOT, Block, anchors, blocks, links, page, table
 
 PROSE = [*sorted(DOCS.glob("*.md")), *(ROOT / name for name in ("README.md", "CONVENTIONS.md", "CHANGELOG.md"))]
 
@@ -144,7 +144,7 @@ def test_names_page_has_the_weights_and_scores_of_the_code():
 
 def test_knowledge_base_page_has_every_table_and_format():
     text = page("knowledge-base")
-    schema = (ROOT / "src/entlink/kb/schema.sql").read_text(encoding="utf8")
+    schema = (ROOT / "src/entlink/kb/store/schema.sql").read_text(encoding="utf8")
     shown = {row["table"].strip("`") for row in table(text, "table", "one row is")}
     assert shown == set(re.findall(r"CREATE TABLE (\w+)", schema))
     formats = " ".join(row["format"] for row in table(text, "format", "what"))

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import msgspec
 import pytest
-from fenced import ROOT, blocks
 
 from entlink_cli import main
+from fenced import ROOT, blocks
 
 README = (ROOT / "README.md").read_text(encoding="utf8")
 
@@ -72,7 +72,7 @@ def test_the_shown_links_of_the_chat_are_those_found(project, capsys):
 
 def test_the_shown_links_by_context_are_those_found(project, capsys, machine_models):
     pytest.importorskip("onnxruntime")
-    from entlink.encoders.model_store import is_installed
+    from entlink.encoders.models.store import is_installed
 
     if not is_installed("minilm"):
         pytest.skip("minilm is not in the store: entlink models pull minilm")

@@ -7,11 +7,11 @@ import numpy
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tiny_bert import CONFIG, forward, make_folder, random_weights
 
-from entlink.encoders.backends import OnnxBackend
-from entlink.encoders.bert_graph import BertConfig, bert_graph, can_write, quantised
+from entlink.encoders.text.backends import OnnxBackend
+from entlink.encoders.text.bert_graph import BertConfig, bert_graph, can_write, quantised
 from entlink.errors import InputError
+from tiny_bert import CONFIG, forward, make_folder, random_weights
 
 TEXTS = [[2, 7, 9, 3], [2, 3], [2, *range(5, 35), 3], [2, 8, 8, 8, 11, 3]]
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import msgspec
 import numpy
 import pytest
-from pair_models import SHAPE, entity_of, make_head, make_model, make_tokenizer, mention_of, save_card, weights_of
 from safetensors.numpy import save_file
-from tiny_bert import forward, make_folder
 
 from entlink.documents import Document
-from entlink.encoders.bert_graph import BertConfig, bert_graph
-from entlink.encoders.cross import load_cross
-from entlink.encoders.pair_settings import PairSettings
-from entlink.encoders.pair_tokens import PairReader
+from entlink.encoders.text.bert_graph import BertConfig, bert_graph
+from entlink.encoders.trained.cross_encoder import load_cross
+from entlink.encoders.trained.pair_tokens import PairReader
+from entlink.encoders.trained.settings import PairSettings
 from entlink.errors import DamagedError, InputError, MissingModelError
+from pair_models import SHAPE, entity_of, make_head, make_model, make_tokenizer, mention_of, save_card, weights_of
+from tiny_bert import forward, make_folder
 
 DOCUMENTS = [Document("d", "The cat sat on the river bank. A red dog!"), Document("e", f"One {'cash ' * 40} bank")]
 ENTITIES = [entity_of("River bank", "The mat of the river."), entity_of("Bank", "word " * 60), entity_of("Cat")]
@@ -44,7 +44,7 @@ def test_one_pair_at_a_time_is_the_same_as_all_at_once(tmp_path, precision, monk
     assert len({round(score, 3) for score in alone}) > 5
     assert cross.score(PAIRS) == pytest.approx(alone, abs=1e-4)
     assert cross.score(PAIRS[::-1]) == pytest.approx(alone[::-1], abs=1e-4)
-    monkeypatch.setattr("entlink.encoders.cross._CHUNK", 2)
+    monkeypatch.setattr("entlink.encoders.trained.cross_encoder._CHUNK", 2)
     assert cross.score(PAIRS) == pytest.approx(alone, abs=1e-4)
     assert cross.score([]) == []
 

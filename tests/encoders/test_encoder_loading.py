@@ -9,12 +9,12 @@ import sys
 import msgspec
 import numpy
 import pytest
-from tiny_bert import CONFIG, make_folder, random_weights
 
-from entlink.encoders.bert_graph import BertConfig, bert_graph
 from entlink.encoders.loading import load_encoder
-from entlink.encoders.model_store import installed
+from entlink.encoders.models.store import installed
+from entlink.encoders.text.bert_graph import BertConfig, bert_graph
 from entlink.errors import InputError, MissingExtraError, MissingModelError
+from tiny_bert import CONFIG, make_folder, random_weights
 
 TEXTS = ["the cat sat", "money in the bank", ""]
 
@@ -23,7 +23,7 @@ def test_a_folder_is_converted_once(store, tiny, monkeypatch):
     first = load_encoder(tiny)
     (card,) = installed()
     assert (card.source, card.precision) == (str(tiny), "int8")
-    monkeypatch.setattr("entlink.encoders.pulling.bert_graph", None)
+    monkeypatch.setattr("entlink.encoders.models.pulling.bert_graph", None)
     again = load_encoder(str(tiny))
     assert again.identity == first.identity
     assert (again.encode(TEXTS) == first.encode(TEXTS)).all()
@@ -200,7 +200,7 @@ def test_a_store_that_cannot_be_written(store, tiny, monkeypatch, caplog):
     def refuse(*_, **__):
         raise PermissionError("no")
 
-    monkeypatch.setattr("entlink.encoders.model_store._locked_folder", refuse)
+    monkeypatch.setattr("entlink.encoders.models.store._locked_folder", refuse)
     encoder = load_encoder(tiny)
     assert "converted in memory" in caplog.text
     monkeypatch.undo()

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from entlink.encoders.fetching import RECIPES
 from entlink.encoders.loading import load_encoder
-from entlink.encoders.model_store import is_installed
+from entlink.encoders.models.fetching import RECIPES
+from entlink.encoders.models.store import is_installed
 
 PAGE = (Path(__file__).parents[2] / "docs" / "encoders.md").read_text(encoding="utf8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from entlink.documents import Document, Span, Turn
-from entlink.encoders.joint_spans import apart, chances, mention_scores, span_means, spans_between
-from entlink.encoders.joint_tokens import Piece, piece_at, pieces
-from entlink.encoders.windows import windows
+from entlink.encoders.joint.spans import apart, chances, mention_scores, span_means, spans_between
+from entlink.encoders.joint.tokens import Piece, piece_at, pieces
+from entlink.encoders.text.windows import windows
 
 
 def by_loops(begins, ends, longest, from_=0, to=None):

@@ -7,7 +7,7 @@ import pytest
 
 from entlink.documents import Span
 from entlink.encoders.loading import load_encoder
-from entlink.encoders.model_store import is_installed, models_folder
+from entlink.encoders.models.store import is_installed, models_folder
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from entlink.encoders.loading import load_encoder
-from entlink.encoders.model_store import installed, models_folder, new_model, open_model, remove
-from entlink.encoders.pulling import pull
+from entlink.encoders.models.pulling import pull
+from entlink.encoders.models.store import installed, models_folder, new_model, open_model, remove
 from entlink.errors import DamagedError, ExistsError, InputError, MissingModelError
 
 
@@ -45,7 +45,7 @@ def test_what_was_there_stays_when_its_successor_fails(store, tiny):
 
 def test_a_killed_process_leaves_no_model_and_the_next_one_cleans_up(store, tiny):
     script = (
-        "import sys, time\nfrom entlink.encoders.model_store import new_model\n"
+        "import sys, time\nfrom entlink.encoders.models.store import new_model\n"
         "with new_model('mine') as folder:\n"
         "    (folder / 'model.json').write_text('{}'); print('ready', flush=True); time.sleep(60)\n"
     )
@@ -106,7 +106,7 @@ def test_names_that_cannot_be(store, tiny, name):
 
 
 def test_two_processes_may_pull_the_same(store, tiny):
-    script = "import sys; from entlink.encoders.pulling import pull; pull('mine', sys.argv[1], force=True)"
+    script = "import sys; from entlink.encoders.models.pulling import pull; pull('mine', sys.argv[1], force=True)"
     running = [subprocess.Popen([sys.executable, "-c", script, str(tiny)], env=os.environ) for _ in range(2)]
     assert [process.wait(60) for process in running] == [0, 0]
     load_encoder("mine")

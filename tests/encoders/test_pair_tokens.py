@@ -6,13 +6,13 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pair_models import CLOSE, CLS, MARKERS, OPEN, SEP, TITLE, WORDS, entity_of, make_tokenizer, mention_of
 
 from entlink.documents import Document, Mention, Span, Turn
-from entlink.encoders.model_card import ModelCard
-from entlink.encoders.pair_settings import PairSettings, pair_settings
-from entlink.encoders.pair_tokens import PairReader
+from entlink.encoders.models.card import ModelCard
+from entlink.encoders.trained.pair_tokens import PairReader
+from entlink.encoders.trained.settings import PairSettings, pair_settings
 from entlink.errors import DamagedError, InputError, SpanError
+from pair_models import CLOSE, CLS, MARKERS, OPEN, SEP, TITLE, WORDS, entity_of, make_tokenizer, mention_of
 
 TOKENIZER = make_tokenizer()
 

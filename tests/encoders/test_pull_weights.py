@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy
 import pytest
 
-from entlink.encoders.hugging_face import read_weights
 from entlink.encoders.loading import load_encoder
-from entlink.encoders.model_store import is_installed, models_folder, open_model
-from entlink.encoders.pulling import pull_weights
+from entlink.encoders.models.hugging_face import read_weights
+from entlink.encoders.models.pulling import pull_weights
+from entlink.encoders.models.store import is_installed, models_folder, open_model
 from entlink.errors import DamagedError, InputError
 
 

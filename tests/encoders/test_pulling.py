@@ -10,15 +10,15 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from tiny_bert import CONFIG, make_folder
 
-from entlink.encoders import fetching
-from entlink.encoders.fetching import Recipe
 from entlink.encoders.loading import load_encoder
-from entlink.encoders.pulling import pull, pull_weights
+from entlink.encoders.models import fetching
+from entlink.encoders.models.fetching import Recipe
+from entlink.encoders.models.pulling import pull, pull_weights
 from entlink.errors import DamagedError, EntlinkError, InputError
-from entlink.kb.checksums import checksum
+from entlink.io.checksums import checksum
 from entlink.version import __version__
+from tiny_bert import CONFIG, make_folder
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ def test_a_full_disk_leaves_nothing(store, tiny, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("entlink.encoders.pulling.write_card", full)
+    monkeypatch.setattr("entlink.encoders.models.pulling.write_card", full)
     with pytest.raises(OSError, match="No space"):
         pull("mine", tiny)
     assert not list(store.iterdir())

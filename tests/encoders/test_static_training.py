@@ -7,9 +7,9 @@ import random
 import numpy
 import pytest
 
-from entlink.encoders.cooccurrence import Pairs, left_vectors, product, transposed
 from entlink.encoders.loading import load_encoder
-from entlink.encoders.static_training import train_static
+from entlink.encoders.static.cooccurrence import Pairs, left_vectors, product, transposed
+from entlink.encoders.static.training import train_static
 from entlink.errors import ExistsError, InputError
 
 TOPICS = {

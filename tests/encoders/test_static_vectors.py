@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from entlink.encoders.loading import load_encoder
-from entlink.encoders.model_store import installed
-from entlink.encoders.static import StaticSettings, bigram_units, gram_ids, runs, zipf_shares
-from entlink.encoders.static_files import open_vectors
-from entlink.encoders.static_writing import write_vectors
+from entlink.encoders.models.store import installed
+from entlink.encoders.static.encoder import StaticSettings, bigram_units, gram_ids, runs, zipf_shares
+from entlink.encoders.static.files import open_vectors
+from entlink.encoders.static.writing import write_vectors
 from entlink.errors import InputError, SourceError
 
 WORDS = ["the", "River", "bank", "New_York", "北京", "京", "大学", "naïve", "."]
@@ -94,7 +94,7 @@ def test_nothing_known_is_zeros_and_order_is_kept(store, tmp_path):
 def test_a_file_is_converted_once(store, tmp_path, monkeypatch):
     path = write(tmp_path / "v.vec", "glove")
     first = load_encoder(path)
-    monkeypatch.setattr("entlink.encoders.static_loading.open_vectors", None)
+    monkeypatch.setattr("entlink.encoders.static.loading.open_vectors", None)
     again = load_encoder(path)
     assert again.identity == first.identity
     (card,) = installed()

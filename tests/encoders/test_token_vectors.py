@@ -8,14 +8,14 @@ import onnx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny_bert import CONFIG, WORDS, forward, make_folder, make_tokenizer, random_weights
 
-from entlink.encoders.backends import OnnxBackend
-from entlink.encoders.bert_graph import BertConfig, bert_graph
 from entlink.encoders.loading import load_encoder
-from entlink.encoders.middle_layer import cut_after_middle
-from entlink.encoders.windows import windows
+from entlink.encoders.text.backends import OnnxBackend
+from entlink.encoders.text.bert_graph import BertConfig, bert_graph
+from entlink.encoders.text.middle_layer import cut_after_middle
+from entlink.encoders.text.windows import windows
 from entlink.errors import InputError
+from tiny_bert import CONFIG, WORDS, forward, make_folder, make_tokenizer, random_weights
 
 HALF = {**CONFIG, "num_hidden_layers": CONFIG["num_hidden_layers"] // 2}
 IDS = [2, 7, 9, 12, 8, 3]
@@ -81,7 +81,7 @@ def test_in_int8_the_middle_is_near():
 def test_it_is_the_middle_of_torch_too(tmp_path):
     pytest.importorskip("torch")
     pytest.importorskip("transformers")
-    from entlink.encoders.backends import TorchBackend
+    from entlink.encoders.text.backends import TorchBackend
 
     theirs = TorchBackend(make_folder(tmp_path / "theirs")).run_middle(*fed())
     assert OnnxBackend(graph(), threads=1).run_middle(*fed()) == pytest.approx(theirs, abs=2e-4)

@@ -4,6 +4,16 @@ from __future__ import annotations
 
 import numpy
 import pytest
+from safetensors.numpy import save_file
+
+from entlink.documents import Document, Mention, Span
+from entlink.encoders.dual import PlainDual, load_dual, load_recipe
+from entlink.encoders.loading import load_encoder
+from entlink.encoders.trained.bi_encoder import TrainedDual, load_trained_dual
+from entlink.encoders.trained.pair_tokens import PairReader
+from entlink.encoders.trained.settings import PairSettings
+from entlink.errors import ConfigError, DamagedError, InputError, MissingModelError
+from entlink.interfaces import DualEncoder
 from pair_models import (
     SHAPE,
     WORDS,
@@ -15,17 +25,7 @@ from pair_models import (
     save_card,
     weights_of,
 )
-from safetensors.numpy import save_file
 from tiny_bert import forward, make_folder, random_weights
-
-from entlink.documents import Document, Mention, Span
-from entlink.encoders.dual import PlainDual, load_dual, load_recipe
-from entlink.encoders.loading import load_encoder
-from entlink.encoders.pair_settings import PairSettings
-from entlink.encoders.pair_tokens import PairReader
-from entlink.encoders.trained_dual import TrainedDual, load_trained_dual
-from entlink.errors import ConfigError, DamagedError, InputError, MissingModelError
-from entlink.interfaces import DualEncoder
 
 DOCUMENT = Document("d", "The cat sat on the river bank. The dog in the red mat! A needle, one cash bank of money.")
 MENTIONS = [(DOCUMENT, mention_of(DOCUMENT, surface)) for surface in ("cat", "river bank", "needle", "money", "dog")]

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import pytest
-from pair_models import make_model
 
-from entlink.config import LinkerConfig
 from entlink.documents import Entity
 from entlink.encoders.dual import load_dual
-from entlink.encoders.pair_settings import PairSettings
+from entlink.encoders.trained.settings import PairSettings
 from entlink.errors import InputError
-from entlink.kb.edits import add
-from entlink.kb.index import reindex
-from entlink.kb.vector_index import open_vectors
-from entlink.kb.vector_search import VectorSearch
-from entlink.kb.vector_writer import build_vectors
-from entlink.linker import load
+from entlink.kb.indexes.names import reindex
+from entlink.kb.indexes.vectors.index import open_vectors
+from entlink.kb.indexes.vectors.search import VectorSearch
+from entlink.kb.indexes.vectors.writing import build_vectors
+from entlink.kb.store.edits import add
+from entlink.linking.config import LinkerConfig
+from entlink.linking.linker import load
+from pair_models import make_model
 
 
 def nothing(stage, done, total):

@@ -6,14 +6,14 @@ import numpy
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny_bert import CONFIG, WORDS, forward, make_folder, make_tokenizer, random_weights
 
 from entlink.documents import Span
-from entlink.encoders.batching import PADDING_A_BATCH, batches
 from entlink.encoders.loading import load_encoder
-from entlink.encoders.tokens import Reader
+from entlink.encoders.text.batching import PADDING_A_BATCH, batches
+from entlink.encoders.text.tokens import Reader
 from entlink.errors import InputError, SpanError
 from entlink.interfaces import Encoder, SpanEncoder
+from tiny_bert import CONFIG, WORDS, forward, make_folder, make_tokenizer, random_weights
 
 
 @pytest.fixture(scope="module")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 
 import pytest
-from worked import TEXT, counts, gold, link
 
 from entlink.documents import Document, GoldLink, Link, Mention, Span
 from entlink.errors import InputError, SpanError
 from entlink.evaluation import EvaluationOptions, Matching, evaluate
 from entlink.evaluation.aligning import Aligned
 from entlink.evaluation.offsets import OffsetWatch
+from worked import TEXT, counts, gold, link
 
 
 def wanted(id: str = "d", text: str = TEXT) -> Document:

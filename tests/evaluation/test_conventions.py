@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from worked import TEXT, Matching, NilRule, counts, gold, link, scored
 
 from entlink.documents import Document, GoldLink, Link, Mention, Span, Turn
 from entlink.evaluation import Counts, EvaluationOptions, evaluate, macro, micro
-from entlink.evaluation.conventions import MATCHING_MEANS, NIL_MEANS
+from entlink.evaluation.scoring.conventions import MATCHING_MEANS, NIL_MEANS
+from worked import TEXT, Matching, NilRule, counts, gold, link, scored
 
 # Gold: Paris and Berlin are entities, Vulcan and Spree are NIL.
 # Answers: Paris right; Berlin NIL; Vulcan an entity; Spree NIL; New York City, where there is no gold, an entity.

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import plain_scorer as plain
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from random_documents import ANY, MATCHINGS, PLAIN, RULES, examples, link_at, pairs
-from worked import gold, link
 
+import plain_scorer as plain
 from entlink.documents import Document, Span, Turn
 from entlink.evaluation import Convention, Matching, NilRule
-from entlink.evaluation.document_score import DocumentScore, general_score
-from entlink.evaluation.items import Gold, Predicted, gold_items, predicted_items
-from entlink.evaluation.metrics import entity_counts, link_counts, mention_counts, nil_counts
-from entlink.evaluation.usual_score import usual_score
+from entlink.evaluation.scoring.document_score import DocumentScore, general_score
+from entlink.evaluation.scoring.items import Gold, Predicted, gold_items, predicted_items
+from entlink.evaluation.scoring.metrics import entity_counts, link_counts, mention_counts, nil_counts
+from entlink.evaluation.scoring.usual_score import usual_score
+from random_documents import ANY, MATCHINGS, PLAIN, RULES, examples, link_at, pairs
+from worked import gold, link
 
 EVERY_RULE = tuple(NilRule)
 

@@ -10,7 +10,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from nervaluate.entities import Entity
 from nervaluate.strategies import EntityTypeEvaluation, ExactEvaluation, PartialEvaluation, StrictEvaluation
-from random_documents import ENTITIES, PLAIN, corpora, examples, link_at, pairs
 from sklearn.metrics import (
     label_ranking_average_precision_score,
     precision_recall_fscore_support,
@@ -20,9 +19,10 @@ from sklearn.preprocessing import MultiLabelBinarizer
 
 from entlink.documents import Candidate, Document, GoldLink, Span
 from entlink.evaluation import Counts, EvaluationOptions, Matching, NilRule, evaluate
-from entlink.evaluation.conventions import Convention
-from entlink.evaluation.items import gold_items, predicted_items
-from entlink.evaluation.metrics import link_counts, mention_counts
+from entlink.evaluation.scoring.conventions import Convention
+from entlink.evaluation.scoring.items import gold_items, predicted_items
+from entlink.evaluation.scoring.metrics import link_counts, mention_counts
+from random_documents import ENTITIES, PLAIN, corpora, examples, link_at, pairs
 
 STRICT, WEAK = Convention(Matching.STRICT), Convention(Matching.WEAK)
 

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from random_documents import examples
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from entlink.documents import GoldLink, Link, Mention, Span
-from entlink.evaluation.conventions import Matching
-from entlink.evaluation.items import Gold, Predicted
-from entlink.evaluation.matching import edges, most_pairs, without_article
-from entlink.evaluation.surroundings import Places
+from entlink.evaluation.scoring.conventions import Matching
+from entlink.evaluation.scoring.items import Gold, Predicted
+from entlink.evaluation.scoring.matching import edges, most_pairs, without_article
+from entlink.evaluation.scoring.surroundings import Places
+from random_documents import examples
 
 
 @st.composite

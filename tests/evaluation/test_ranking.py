@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from worked import gold, link, scored
 
 from entlink.documents import Candidate, Document, GoldLink, Link, Mention, Span
 from entlink.evaluation import EvaluationOptions, Matching, NilRule, evaluate
-from entlink.evaluation.blame import Cause
-from entlink.evaluation.ranking import (
+from entlink.evaluation.scoring.blame import Cause
+from entlink.evaluation.scoring.ranking import (
     KS,
     Outcome,
     accuracy,
@@ -22,6 +21,7 @@ from entlink.evaluation.ranking import (
     recall_at,
     reciprocal_rank,
 )
+from worked import gold, link, scored
 
 HERE = Span(0, 5)
 

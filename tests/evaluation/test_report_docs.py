@@ -8,7 +8,6 @@ import shlex
 from pathlib import Path
 
 import pytest
-from report_runs import made_run
 
 from entlink.evaluation.report import beside
 from entlink.evaluation.report.content import gather
@@ -17,6 +16,7 @@ from entlink.evaluation.report.runs import _LONGEST
 from entlink.evaluation.report.sections import sections
 from entlink.evaluation.report.spreadsheets import BLAME, DIFFERENCES, SCORES, SLICES
 from entlink_cli import main
+from report_runs import made_run
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "report.md").read_text(encoding="utf8")

@@ -11,13 +11,13 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from report_runs import made_run
 
 from entlink.errors import ExistsError, InputError, MissingExtraError
 from entlink.evaluation import report as reporting
+from entlink.evaluation.intervals.resampling import MEASURES
 from entlink.evaluation.report import write_report
 from entlink.evaluation.report.latex import escaped
-from entlink.evaluation.resampling import MEASURES
+from report_runs import made_run
 
 NAMES = ["report.html", "report.csv", "report-slices.csv", "report-blame.csv", "report-differences.csv", "report.tex"]
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from report_runs import GOLD, made_run
 
-from entlink.evaluation.conventions import Matching, NilRule
 from entlink.evaluation.leakage import Leakage
 from entlink.evaluation.report import write_report
 from entlink.evaluation.report.loss_tables import CEILINGS
 from entlink.evaluation.report.score_tables import TASKS
 from entlink.evaluation.results import Coverage, Evaluation, encode_evaluation
+from entlink.evaluation.scoring.conventions import Matching, NilRule
+from report_runs import GOLD, made_run
 
 VOID = {"meta", "br", "hr"}
 HOSTILE = (

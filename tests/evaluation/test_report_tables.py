@@ -8,9 +8,8 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from report_runs import GOLD, made_run
 
-from entlink.evaluation.blame import STAGE_OF
+from entlink.evaluation.intervals.resampling import Interval
 from entlink.evaluation.report.content import gather
 from entlink.evaluation.report.heat import heat_class, heat_style
 from entlink.evaluation.report.loss_tables import STAGES, Slices, shares_of, slice_table
@@ -29,7 +28,8 @@ from entlink.evaluation.report.table import (
     without_empty,
     words,
 )
-from entlink.evaluation.resampling import Interval
+from entlink.evaluation.scoring.blame import STAGE_OF
+from report_runs import GOLD, made_run
 
 
 @pytest.mark.parametrize(

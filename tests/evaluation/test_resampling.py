@@ -9,13 +9,13 @@ from itertools import product
 import numpy as np
 import pytest
 from scipy import stats
-from worked import TEXT, gold, link
 
 from entlink.documents import Document
 from entlink.errors import MissingExtraError
 from entlink.evaluation import Counts, Evaluation, EvaluationOptions, evaluate
-from entlink.evaluation.resampling import MEASURES, Interval, differences, intervals, macro_intervals
-from entlink.evaluation.tally import Column
+from entlink.evaluation.intervals.resampling import MEASURES, Interval, differences, intervals, macro_intervals
+from entlink.evaluation.scoring.tally import Column
+from worked import TEXT, gold, link
 
 ROUNDS = 8000
 
@@ -277,7 +277,7 @@ def test_so_many_rounds_are_drawn():
 
 def test_rounds_in_several_pieces_are_as_many(monkeypatch):
     """What does not fit the memory at once is drawn piece by piece: no round is lost or drawn twice."""
-    from entlink.evaluation import resampling
+    from entlink.evaluation.intervals import resampling
 
     first, second = same_gold(RIVALS["a little better"])
     whole = differences(column(first), column(second), rounds=997)

@@ -5,19 +5,19 @@ from __future__ import annotations
 from itertools import permutations
 
 import pytest
-from worked import TEXT, counts, gold, link, scored
 
 from entlink.documents import Document, GoldLink, Link, Mention, Span, Turn
 from entlink.errors import EntlinkError
 from entlink.evaluation import Convention, Counts, EvaluationOptions, Matching, evaluate, leakage
-from entlink.evaluation.document_score import general_score
-from entlink.evaluation.matching import without_article
-from entlink.evaluation.resampling import intervals, macro_intervals
-from entlink.evaluation.slices import slicers
-from entlink.evaluation.tally import Column
-from entlink.evaluation.usual_score import usual_score
+from entlink.evaluation.intervals.resampling import intervals, macro_intervals
+from entlink.evaluation.scoring.document_score import general_score
+from entlink.evaluation.scoring.matching import without_article
+from entlink.evaluation.scoring.slices import slicers
+from entlink.evaluation.scoring.tally import Column
+from entlink.evaluation.scoring.usual_score import usual_score
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.testing import toy_kb
+from worked import TEXT, counts, gold, link, scored
 
 OFFSETS = {"lacks": "offsets"}
 

@@ -9,6 +9,10 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+from entlink.documents import Candidate, Document, GoldLink, Link, Mention, Span
+from entlink.evaluation import Evaluation, EvaluationOptions, Matching, NilRule, compare, evaluate
+from entlink.formats.roles import gold_as_links, links_as_gold
 from random_documents import (
     ANY,
     CHAT,
@@ -24,10 +28,6 @@ from random_documents import (
     link_at,
     spans,
 )
-
-from entlink.documents import Candidate, Document, GoldLink, Link, Mention, Span
-from entlink.evaluation import Evaluation, EvaluationOptions, Matching, NilRule, compare, evaluate
-from entlink.formats.roles import gold_as_links, links_as_gold
 
 TASKS = ("md", "md_linked", "ed", "el")
 Corpus = list[tuple[Document, Document]]

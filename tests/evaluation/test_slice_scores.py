@@ -7,15 +7,15 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from random_documents import ANY, MATCHINGS, RULES, corpora, examples
-from sliced_documents import answers, document, table
-from worked import TEXT, gold, link
 
 from entlink.documents import Document, GoldLink, Link, Mention, Span
 from entlink.evaluation import Evaluation, EvaluationOptions, NilRule, evaluate
 from entlink.evaluation.results import Slice
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.testing import toy_kb
+from random_documents import ANY, MATCHINGS, RULES, corpora, examples
+from sliced_documents import answers, document, table
+from worked import TEXT, gold, link
 
 
 @pytest.fixture(scope="module")

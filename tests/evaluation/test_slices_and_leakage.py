@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sliced_documents import answers, document, table
 
 from entlink.documents import Document
 from entlink.errors import ConfigError
 from entlink.evaluation import EvaluationOptions, evaluate, leakage
 from entlink.evaluation.identities import Identities
-from entlink.evaluation.slices import Training, overlap_category, slicers
+from entlink.evaluation.scoring.slices import Training, overlap_category, slicers
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.testing import toy_kb
 from knowledge_bases import SHARED_DATA, article, make_kb
+from sliced_documents import answers, document, table
 
 
 @pytest.fixture(scope="module")

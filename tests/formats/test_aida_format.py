@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from entlink.documents import Document, GoldLink, Span
 from entlink.errors import InputError, SourceError
-from entlink.formats import aida
+from entlink.formats.public import aida
 from exchange_formats import AWKWARD, characters, one_liners, read, with_problems, written
 
 SAMPLE = """-DOCSTART- (947testa CRICKET)

@@ -6,7 +6,7 @@ import pytest
 
 from entlink.documents import Span
 from entlink.errors import SpanError
-from entlink.formats.aligned import BLOCK_BREAK, LINE_BREAK, SPACE, Aligned, Flow
+from entlink.formats.markup.aligned import BLOCK_BREAK, LINE_BREAK, SPACE, Aligned, Flow
 
 
 def test_plain_text_is_the_identity_and_one_run():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from entlink.documents import Document, GoldLink, Mention, Span
 from entlink.errors import InputError, SourceError, SpanError
-from entlink.formats import blink
+from entlink.formats.public import blink
 from exchange_formats import AWKWARD, characters, read, texts, with_problems, written
 
 ROW = {

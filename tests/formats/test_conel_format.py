@@ -6,10 +6,12 @@ import gzip
 import json
 
 import pytest
-from format_samples import answers, covered, error_of, skipping, write_json
 
 from entlink.documents import Span, Turn
-from entlink.formats import conel, conel1_runs, conel_runs
+from entlink.formats.outputs import conel1 as conel1_runs
+from entlink.formats.outputs import conel2 as conel_runs
+from entlink.formats.public import conel
+from format_samples import answers, covered, error_of, skipping, write_json
 
 USER, SYSTEM = "USER", "SYSTEM"
 

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from format_samples import answers
 
-from entlink.formats.public import PUBLIC_FORMATS
+from entlink.formats.public.catalogue import PUBLIC_FORMATS
+from format_samples import answers
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "formats.md"
 SECTIONS = dict(re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", PAGE.read_text(encoding="utf8"), re.DOTALL | re.MULTILINE))

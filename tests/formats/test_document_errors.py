@@ -10,8 +10,8 @@ import pytest
 
 from entlink.documents import Document, Link, Mention, Span, Turn
 from entlink.errors import InputError, SourceError, SpanError
-from entlink.formats import inputs
-from entlink.formats.documents import check_mentions, decode_document, encode_document, read_documents
+from entlink.formats.documents.lines import check_mentions, decode_document, encode_document, read_documents
+from entlink.io import inputs
 
 TURNS = [{"text": "Hi Ann"}, {"text": "Bob"}]
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from entlink.documents import Candidate, Document, GoldLink, Image, Link, Mention, Span, Turn
 from entlink.errors import SourceError, SpanError
-from entlink.formats.documents import decode_document, encode_document, read_documents
+from entlink.formats.documents.lines import decode_document, encode_document, read_documents
 
 
 def decoded(**row):

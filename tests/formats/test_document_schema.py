@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 from entlink.documents import SCHEMA_VERSION
-from entlink.formats.documents import decode_document, document_schema
-from entlink.formats.rows import DocumentRow, GoldRow, LinkRow, MentionRow
+from entlink.formats.documents.lines import decode_document, document_schema
+from entlink.formats.documents.rows import DocumentRow, GoldRow, LinkRow, MentionRow
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "document-format.md"

@@ -9,8 +9,8 @@ import pytest
 
 from entlink.documents import Document, GoldLink, Link, Mention, Span, Turn
 from entlink.errors import InputError, SourceError
-from entlink.formats.documents import decode_document, encode_document, read_text, restore, visible
-from entlink.formats.markup import read_markup
+from entlink.formats.documents.lines import decode_document, encode_document, read_text, restore, visible
+from entlink.formats.markup.reading import read_markup
 
 
 def test_a_file_is_one_document_with_its_text_as_it_is(tmp_path):

@@ -6,13 +6,13 @@ import io
 import json
 
 import pytest
-from format_samples import answers, error_of, skipping, write_lines
 from hypothesis import given
 from hypothesis import strategies as st
 
 from entlink.documents import Document, GoldLink, Span
 from entlink.errors import InputError
-from entlink.formats import elevant
+from entlink.formats.public import elevant
+from format_samples import answers, error_of, skipping, write_lines
 
 TEXT = "Ann of Ulm, Ohio moved in 1901."
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from entlink.formats.public import PUBLIC_FORMATS
+from entlink.formats.public.catalogue import PUBLIC_FORMATS
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "formats-exchange.md").read_text(encoding="utf8")
 SECTIONS = dict(re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entlink.formats.find_mentions import find_mentions
+from entlink.formats.public.find_mentions import find_mentions
 
 
 def found(text, *surfaces):

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from entlink.errors import SourceError
 from entlink.formats.foreign import _repaired, beginnings, decoded, json_items, json_values, rows_of
-from entlink.formats.inputs import failing
-from entlink.spans import Place
+from entlink.io.inputs import failing
+from entlink.text.spans import Place
 
 FAIL = failing("stop", None)
 json_objects = st.recursive(

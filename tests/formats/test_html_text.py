@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from entlink.documents import Span
-from entlink.formats.html import read_html
+from entlink.formats.markup.html import read_html
 
 
 @pytest.mark.parametrize(

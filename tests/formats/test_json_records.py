@@ -8,14 +8,14 @@ import json
 
 import msgspec
 import pytest
-from format_samples import error_of, skipping
 from hypothesis import given
 from hypothesis import strategies as st
 
 from entlink.errors import SourceError
-from entlink.formats.inputs import failing
 from entlink.formats.json_records import converted, first_keys, json_items, read_json_lines
-from entlink.spans import Place
+from entlink.io.inputs import failing
+from entlink.text.spans import Place
+from format_samples import error_of, skipping
 
 
 class Row(msgspec.Struct):

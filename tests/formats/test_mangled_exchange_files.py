@@ -12,7 +12,7 @@ from test_public_formats import SAMPLES, content_of
 
 from entlink.documents import Document
 from entlink.errors import InputError
-from entlink.formats.public import PUBLIC_FORMATS
+from entlink.formats.public.catalogue import PUBLIC_FORMATS
 
 EXCHANGED = ("blink", "aida", "nif", "neleval")
 CASES = [case for case in SAMPLES if case[0] in EXCHANGED or case[0].endswith("-output")]

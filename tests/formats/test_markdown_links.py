@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from entlink.documents import Span
-from entlink.formats.aligned import Aligned
-from entlink.formats.markdown import read_markdown
-from entlink.formats.markdown_inline import FoundLink
+from entlink.formats.markup.aligned import Aligned
+from entlink.formats.markup.markdown import read_markdown
+from entlink.formats.markup.markdown_inline import FoundLink
 
 
 def shown(text: str) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from entlink.documents import Span
-from entlink.formats.markdown import read_markdown
+from entlink.formats.markup.markdown import read_markdown
 
 
 def shown(text):

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from entlink.documents import Span
-from entlink.formats.markup import guess_markup, read_markup
+from entlink.formats.markup.reading import guess_markup, read_markup
 
 MARKUPS = ("plain", "markdown", "html")
 SIGNS = [

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from entlink.documents import Candidate, Document, GoldLink, Link, Mention, Span
 from entlink.errors import InputError, SourceError, SpanError
-from entlink.formats import neleval
+from entlink.formats.public import neleval
 from exchange_formats import AWKWARD, characters, read, with_problems, written
 
 LACKS = {"lacks": "text"}

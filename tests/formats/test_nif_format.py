@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from entlink.documents import Document, GoldLink, Link, Mention, Span
 from entlink.errors import InputError, MissingExtraError, SourceError, SpanError
-from entlink.formats import nif
+from entlink.formats.public import nif
 from exchange_formats import AWKWARD, characters, read, spans_of, texts, with_problems, written
 
 PREFIXES = """@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .

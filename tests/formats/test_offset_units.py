@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from entlink.errors import SpanError
 from entlink.formats.offset_units import checked_span, guess_unit, offsets_hint
-from entlink.spans import Place
+from entlink.text.spans import Place
 
 TEXT = "Ünder 𝄞 Zürich lies"
 

@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 
 from entlink.documents import Candidate, Document, Link, Mention, Span
 from entlink.errors import SourceError, SpanError
-from entlink.formats import blink_output, elq_output, genre_output, rel_output
+from entlink.formats.outputs import blink as blink_output
+from entlink.formats.outputs import elq as elq_output
+from entlink.formats.outputs import genre as genre_output
+from entlink.formats.outputs import rel as rel_output
 from exchange_formats import read, with_problems
 
 LACKS = {"lacks": "text"}

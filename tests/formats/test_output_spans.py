@@ -8,7 +8,8 @@ import pytest
 
 from entlink.documents import Candidate, Document, Link, Mention, Span
 from entlink.errors import SourceError, SpanError
-from entlink.formats import refined_output, spacy_output
+from entlink.formats.outputs import refined as refined_output
+from entlink.formats.outputs import spacy as spacy_output
 from exchange_formats import read, with_problems
 
 TEXT = "😀 England won in 1966."

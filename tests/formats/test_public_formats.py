@@ -12,7 +12,7 @@ import pytest
 
 from entlink.documents import Document, GoldLink, Link, Mention, Span
 from entlink.errors import InputError, SourceError
-from entlink.formats.public import PUBLIC_FORMATS, public_format, tell_format
+from entlink.formats.public.catalogue import PUBLIC_FORMATS, public_format, tell_format
 
 NIF = """@prefix nif: <http://persistence.uni-leipzig.org/nlp2rdf/ontologies/nif-core#> .
 @prefix itsrdf: <http://www.w3.org/2005/11/its/rdf#> .
@@ -266,7 +266,7 @@ def test_open_files_are_read_too():
 
 
 def test_names():
-    assert public_format("nif").module == "nif"
+    assert public_format("nif").module == "public.nif"
     with pytest.raises(SourceError, match=r"Did you mean 'neleval'\?"):
         public_format("nelval")
 

@@ -10,12 +10,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from format_samples import SHARED_DATA, covered, real
 
-from entlink.formats import (
+from entlink.formats.outputs import conel1 as conel1_runs
+from entlink.formats.outputs import conel2 as conel_runs
+from entlink.formats.public import (
     conel,
-    conel1_runs,
-    conel_runs,
     elevant,
     fever,
     hansel,
@@ -24,7 +23,8 @@ from entlink.formats import (
     wikisrs,
     zeshel,
 )
-from entlink.formats.find_mentions import find_mentions
+from entlink.formats.public.find_mentions import find_mentions
+from format_samples import SHARED_DATA, covered, real
 
 CONEL_EL = "conel2/dataset/Conversational_Entity_Linking_Annotations"
 CONEL_PEMD = "conel2/dataset/Personal_Entity_Mention_Detection_Annotations"

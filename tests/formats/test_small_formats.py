@@ -6,11 +6,11 @@ import gzip
 import json
 
 import pytest
-from format_samples import answers, error_of, skipping, write_lines
 
 from entlink.documents import GoldLink, Span
-from entlink.formats import fever, hansel, jsonl, linked_mentions, wikisrs
-from entlink.formats.wikisrs import EntityPair
+from entlink.formats.public import fever, hansel, jsonl, linked_mentions, wikisrs
+from entlink.formats.public.wikisrs import EntityPair
+from format_samples import answers, error_of, skipping, write_lines
 
 # FEVER
 

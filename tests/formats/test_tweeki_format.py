@@ -6,9 +6,9 @@ import io
 import json
 
 import pytest
-from format_samples import answers, error_of, skipping, write_lines
 
-from entlink.formats import tweeki
+from entlink.formats.public import tweeki
+from format_samples import answers, error_of, skipping, write_lines
 
 ROW = {"id": 7, "sentence": "Ann in New Ulm !", "index": [[0, 3], [7, 14]], "link": ["Ann Lee|Q1", "Ulm, New|Q2"]}
 

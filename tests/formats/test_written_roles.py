@@ -6,7 +6,8 @@ import pytest
 
 from entlink.documents import Document, GoldLink, Link, Mention, Span
 from entlink.errors import InputError, SpanError
-from entlink.formats import aida, blink, neleval, nif, writing
+from entlink.formats import writing
+from entlink.formats.public import aida, blink, neleval, nif
 from entlink.formats.roles import gold_as_links
 from entlink.formats.writing import as_gold, text_of, with_role
 from exchange_formats import written

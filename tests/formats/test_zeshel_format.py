@@ -8,11 +8,11 @@ import json
 import tracemalloc
 
 import pytest
-from format_samples import answers, error_of, skipping, write_lines
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entlink.formats import zeshel
+from entlink.formats.public import zeshel
+from format_samples import answers, error_of, skipping, write_lines
 
 PAGES = [
     {"document_id": "D1", "title": "Mill", "text": "Mill The  mill at 𝄞 Ulm turned . Ulm slept"},

@@ -13,7 +13,7 @@ from edited_files import edited, edits_of
 from dump_files import PACK, export, page, revision
 from entlink.errors import SourceError
 from entlink.sources import open_source
-from entlink.sources.dumps import RawPage, parts, read_site
+from entlink.sources.mediawiki.dumps import RawPage, parts, read_site
 from entlink.sources.page import Page
 from entlink.sources.wikitext import Site
 from entlink.sources.wikitext.words import words

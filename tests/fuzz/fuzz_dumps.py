@@ -9,8 +9,8 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["entlink"]):
-    import_module("entlink.sources.mediawiki")  # which a source would import too late, like the next
-    import_module("entlink.sources.dumps.sevenzip")
+    import_module("entlink.sources.mediawiki.export")  # which a source would import too late, like the next
+    import_module("entlink.io.sevenzip")
     from dump_checks import check_dump, dump_of
 
 from fuzzing import fuzz

@@ -9,7 +9,7 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["entlink"]):
-    import_module("entlink.sources.mediawiki_tables")  # which a source would import too late
+    import_module("entlink.sources.mediawiki.tables")  # which a source would import too late
     from sql_checks import check_table, table_of
 
 from fuzzing import fuzz

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from wikitext_checks import SITE
 from wikitext_pieces import PIECES, wikitext_of
 
-from entlink.sources.limits import OverLimitError, time_limit
+from entlink.sources.mediawiki.limits import OverLimitError, time_limit
 from entlink.sources.wikitext import parse
 
 SHORT, LONG = 20_000, 200_000  # characters: suspicion is raised with the first, and confirmed with the second

@@ -8,8 +8,8 @@ from broken_rules import holds
 
 from entlink.sources.page import Anchor, Paragraph
 from entlink.sources.wikitext import Site, Wikitext, normalise_title, parse
-from entlink.sources.wikitext.expansion import default_expander
 from entlink.sources.wikitext.reader import reader_of
+from entlink.sources.wikitext.templates.expansion import default_expander
 
 SITE = Site("testwiki", "zh", {6: "Datei", 10: "Vorlage", 14: "Kategorie"})
 

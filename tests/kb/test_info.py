@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from entlink.documents import Entity
-from entlink.kb.edits import add, block, remove
 from entlink.kb.info import info, pending_edits
-from entlink.kb.store import STORE_VERSION
+from entlink.kb.store.edits import add, block, remove
+from entlink.kb.store.store import STORE_VERSION
 
 
 def test_counts_of_what_is_in_it_now(own_world, world):

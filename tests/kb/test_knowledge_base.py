@@ -8,10 +8,10 @@ import pytest
 
 from entlink.documents import Entity
 from entlink.errors import DamagedError, NotFoundError
-from entlink.kb.edits import add, remove
-from entlink.kb.index import reindex
+from entlink.kb.indexes.names import reindex
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.linker import load
+from entlink.kb.store.edits import add, remove
+from entlink.linking.linker import load
 from knowledge_bases import WORLD, supports
 
 

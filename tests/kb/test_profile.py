@@ -8,12 +8,12 @@ import pytest
 
 from entlink.documents import Entity
 from entlink.errors import NotFoundError
-from entlink.kb.build import build
-from entlink.kb.edits import add, block, pin, remove
+from entlink.kb.build.from_sources import build
 from entlink.kb.info import info, pending_edits
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.profile import profile
-from entlink.kb.rules import RuleInfo, rules
+from entlink.kb.store.edits import add, block, pin, remove
+from entlink.kb.store.rules import RuleInfo, rules
 
 TEXT = "The big cat and the Jaguar and the Jaguar"
 

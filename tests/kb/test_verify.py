@@ -8,8 +8,8 @@ import shutil
 import pytest
 
 from entlink.errors import DamagedError
-from entlink.kb.build import build
-from entlink.kb.index import reindex
+from entlink.kb.build.from_sources import build
+from entlink.kb.indexes.names import reindex
 from entlink.kb.verify import verify
 
 

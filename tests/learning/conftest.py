@@ -8,17 +8,19 @@ from pathlib import Path
 
 import pytest
 
+from made_region import region_kb
+
 for module in ("torch", "transformers", "onnx", "onnxruntime", "tokenizers", "safetensors"):
     pytest.importorskip(module)
 
-import tiny_world  # noqa: E402
 import torch  # noqa: E402
-from adapt_runs import LEXICAL  # noqa: E402
-from tiny_training import ROWS, make_base  # noqa: E402
 
+import tiny_world  # noqa: E402
+from adapt_runs import LEXICAL  # noqa: E402
 from entlink.kb.knowledge_base import KnowledgeBase  # noqa: E402
-from entlink.learning.adapt import AdaptOptions  # noqa: E402
+from entlink.learning.adapt.adapt import AdaptOptions  # noqa: E402
 from knowledge_bases import make_kb  # noqa: E402
+from tiny_training import ROWS, make_base  # noqa: E402
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -74,3 +76,14 @@ def options(tmp_path, base):
         "training.held_out": "20",
     }
     return AdaptOptions(minutes=60, config=str(start), settings=settings)
+
+
+@pytest.fixture(scope="session")
+def region_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return region_kb(tmp_path_factory.mktemp("region"))
+
+
+@pytest.fixture
+def region(region_folder: Path) -> Iterator[KnowledgeBase]:
+    with KnowledgeBase.open(region_folder) as kb:
+        yield kb

@@ -8,24 +8,24 @@ import shutil
 import numpy
 import pytest
 import torch
-from tiny_training import WORDS, make_config, make_examples
 
 from entlink.documents import Document, GoldLink, Mention, Span
 from entlink.encoders.dual import load_dual
-from entlink.encoders.pair_tokens import PairReader
-from entlink.encoders.reporting import ignore_progress
+from entlink.encoders.trained.pair_tokens import PairReader
 from entlink.errors import ConfigError, InputError
+from entlink.io.progress import ignore_progress
+from entlink.kb.indexes.vectors.writing import build_vectors
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.kb.vector_writer import build_vectors
 from entlink.learning.base import load_base, to_fetch
-from entlink.learning.batches import Chosen, Material, blocks, choose, epoch_order
-from entlink.learning.data import drawn, mine, prepare, split
-from entlink.learning.examples import Example, gold_examples
-from entlink.learning.learners import columns_of, comparable
-from entlink.learning.losses import batch_softmax, group_binary, group_softmax
-from entlink.learning.mining import name_negatives, nearest_negatives, retrieved_negatives
+from entlink.learning.pairs.batches import Chosen, Material, blocks, choose, epoch_order
+from entlink.learning.pairs.data import drawn, mine, prepare, split
+from entlink.learning.pairs.examples import Example, gold_examples
+from entlink.learning.pairs.learners import columns_of, comparable
+from entlink.learning.pairs.losses import batch_softmax, group_binary, group_softmax
+from entlink.learning.pairs.mining import name_negatives, nearest_negatives, retrieved_negatives
 from entlink.learning.train import train
 from entlink.learning.train_config import preset_names, read_train_config
+from tiny_training import WORDS, make_config, make_examples
 
 
 def document(name, *right, id="d"):

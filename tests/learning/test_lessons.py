@@ -5,20 +5,20 @@ from __future__ import annotations
 import pytest
 import torch
 from safetensors.numpy import load_file
-from tiny_joint import joint_config, make_texts
-from tiny_training import make_config, make_examples
 
 from entlink.documents import Document, Mention, Span
-from entlink.encoders.pair_tokens import PairReader
-from entlink.encoders.reporting import ignore_progress
+from entlink.encoders.trained.pair_tokens import PairReader
 from entlink.errors import InputError
+from entlink.io.progress import ignore_progress
 from entlink.learning.base import load_base
-from entlink.learning.batches import Chosen, Material
 from entlink.learning.building import make_network
-from entlink.learning.data import prepare
-from entlink.learning.examples import Example
-from entlink.learning.learners import BiLearner, columns_of, comparable, looks, with_rivals
+from entlink.learning.pairs.batches import Chosen, Material
+from entlink.learning.pairs.data import prepare
+from entlink.learning.pairs.examples import Example
+from entlink.learning.pairs.learners import BiLearner, columns_of, comparable, looks, with_rivals
 from entlink.learning.train import train
+from tiny_joint import joint_config, make_texts
+from tiny_training import make_config, make_examples
 
 TEXT = Document("one", "bridge crew")
 BRIDGE, CREW = Mention(Span(0, 6), "bridge"), Mention(Span(7, 11), "crew")

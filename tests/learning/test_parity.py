@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy
 import pytest
 import torch
-from tiny_training import make_config, make_examples
 
-from entlink.encoders.cross import load_cross
-from entlink.encoders.pair_tokens import PairReader
-from entlink.encoders.trained_dual import load_trained_dual
+from entlink.encoders.trained.bi_encoder import load_trained_dual
+from entlink.encoders.trained.cross_encoder import load_cross
+from entlink.encoders.trained.pair_tokens import PairReader
 from entlink.learning.base import load_base
-from entlink.learning.batches import padded
 from entlink.learning.building import make_network
+from entlink.learning.pairs.batches import padded
 from entlink.learning.train import train
+from tiny_training import make_config, make_examples
 
 CPU = torch.device("cpu")
 
@@ -74,7 +74,7 @@ def test_a_bi_encoder_gives_the_vectors_of_training(stage, base, tmp_path, setti
 
 
 def test_padding_and_blocks_change_no_score(stage, base, tmp_path):
-    from entlink.learning.learners import in_blocks
+    from entlink.learning.pairs.learners import in_blocks
 
     network, reader = trained(stage, base, tmp_path / "cross")
     asked = make_examples(30, seed=6)

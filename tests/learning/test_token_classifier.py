@@ -14,8 +14,8 @@ from transformers import BertConfig, BertForTokenClassification
 
 import entlink
 from entlink import Document, LinkerConfig
-from entlink.config import make_stage, read_config
 from entlink.errors import ConfigError, InputError, MissingExtraError, MissingModelError
+from entlink.linking.config import make_stage, read_config
 from entlink.mentions.token_classifier import TokenClassifierDetector
 from entlink.testing import check_detector
 

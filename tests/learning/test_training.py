@@ -13,11 +13,11 @@ import numpy
 import pytest
 import torch
 from safetensors.numpy import load_file
-from tiny_training import make_base, make_config, make_examples
 
 from entlink.errors import ConfigError, DamagedError, ExistsError, InputError, LockedError
-from entlink.kb.writing import write_lock
+from entlink.io.atomic import write_lock
 from entlink.learning.train import train
+from tiny_training import make_base, make_config, make_examples
 
 # They change neither attention nor the order of a group: their gradient is what rounding leaves, enlarged by Adam.
 NO_GRADIENT = ("key.bias", "layer.1.output.LayerNorm.bias", "score.bias")

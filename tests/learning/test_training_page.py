@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 import pytest
 from msgspec import NODEFAULT
-from tiny_training import NAMES, make_config
 
 from entlink.documents import Document, GoldLink, Span
-from entlink.encoders.fetching import RECIPES
+from entlink.encoders.models.fetching import RECIPES
 from entlink.learning.train_config import ModelConfig, TrainingConfig, preset_names
+from tiny_training import NAMES, make_config
 
 PAGE = (Path(__file__).parents[2] / "docs" / "training.md").read_text(encoding="utf8")
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 from safetensors.torch import load_file, save_file
-from tiny_training import make_config, make_examples
 
-from entlink.encoders.pulling import pull, pull_weights
+from entlink.encoders.models.pulling import pull, pull_weights
 from entlink.errors import ConfigError, EntlinkError, ExistsError, InputError
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.learning.train import check_start, train
 from entlink.learning.train_config import read_train_config
+from tiny_training import make_config, make_examples
 
 
 def test_a_base_that_is_not_there_is_told_at_the_start(base, tmp_path):

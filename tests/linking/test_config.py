@@ -2,12 +2,19 @@ from __future__ import annotations
 
 import pytest
 
-from entlink.config import KnowledgeBaseConfig, LinkerConfig, make_fusion, make_retrievers, make_stage, read_config
 from entlink.encoders import train_static
 from entlink.errors import ConfigError
-from entlink.kb.aliases import PriorWeights
-from entlink.kb.tiers import Normalisation
-from entlink.linker import load
+from entlink.kb.names.aliases import PriorWeights
+from entlink.kb.names.tiers import Normalisation
+from entlink.linking.config import (
+    KnowledgeBaseConfig,
+    LinkerConfig,
+    make_fusion,
+    make_retrievers,
+    make_stage,
+    read_config,
+)
+from entlink.linking.linker import load
 from entlink.mentions.dictionary import DictionaryDetector
 from entlink.nil import ThresholdNil
 

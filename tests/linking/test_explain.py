@@ -6,13 +6,13 @@ import pytest
 
 from entlink.candidates.alias import AliasRetriever
 from entlink.candidates.edit_distance import EditDistanceRetriever
-from entlink.config import LinkerConfig
 from entlink.documents import Document, Mention, Span, Turn
 from entlink.errors import SpanError
-from entlink.explain import OUTCOMES, SpanExplanation
 from entlink.interfaces import Judgement, Verdict
-from entlink.kb.edits import block, pin
-from entlink.linker import Linker, load
+from entlink.kb.store.edits import block, pin
+from entlink.linking.config import LinkerConfig
+from entlink.linking.explain import OUTCOMES, SpanExplanation
+from entlink.linking.linker import Linker, load
 from entlink.nil import ThresholdNil
 from entlink.ranking.prior import PriorRanker
 from knowledge_bases import article, make_kb

@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from entlink.config import KnowledgeBaseConfig, LinkerConfig
 from entlink.documents import Document, Mention, Span, Turn
 from entlink.errors import ConfigError, NotFoundError, SpanError
-from entlink.kb.aliases import PriorWeights
-from entlink.kb.edits import block
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.kb.tiers import Normalisation
-from entlink.linker import Linker, load
+from entlink.kb.names.aliases import PriorWeights
+from entlink.kb.names.tiers import Normalisation
+from entlink.kb.store.edits import block
+from entlink.linking.config import KnowledgeBaseConfig, LinkerConfig
+from entlink.linking.linker import Linker, load
 from knowledge_bases import article, make_kb
 
 WORDS = ["Mercury", "the", "Sun", "New", "York", "City", "Venus", "us", "US", "北京", "quicksilver", "and", "."]

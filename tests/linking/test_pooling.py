@@ -10,11 +10,11 @@ from entlink.candidates.fusion import QuotaFusion, WeightedFusion
 from entlink.documents import Candidate, Document, Mention, Span
 from entlink.errors import ConfigError
 from entlink.interfaces import Question, Shortlist
-from entlink.kb.edits import block, pin
-from entlink.linker import Linker
+from entlink.kb.store.edits import block, pin
+from entlink.linking.linker import Linker
+from entlink.linking.pooling import Pooling, in_turn
 from entlink.mentions.given import GivenMentions
 from entlink.nil import ThresholdNil
-from entlink.pooling import Pooling, in_turn
 from entlink.ranking.prior import PriorRanker
 
 

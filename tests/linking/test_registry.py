@@ -4,11 +4,11 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from entlink import registry
 from entlink.candidates.alias import AliasRetriever
-from entlink.config import make_stage
 from entlink.errors import ConfigError
-from entlink.registry import BUILT_IN, find, names
+from entlink.linking import registry
+from entlink.linking.config import make_stage
+from entlink.linking.registry import BUILT_IN, find, names
 
 
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, stages in BUILT_IN.items() for name in stages])

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import msgspec
 import pytest
 
-from entlink import registry
-from entlink.config import make_stage
 from entlink.errors import ConfigError
-from entlink.settings import checked
+from entlink.linking import registry
+from entlink.linking.config import make_stage
+from entlink.linking.settings import checked
 
 if TYPE_CHECKING:
     from decimal import Decimal

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sample_exports import SOURCES
 
 import entlink
+from sample_exports import SOURCES
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sample_exports import (
     EXPORTS,
     NAMESPACE,

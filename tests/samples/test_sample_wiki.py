@@ -6,10 +6,10 @@ import json
 import re
 
 import pytest
-from sample_exports import EXPORTS, SAMPLES, article_links, pages
 
 import entlink
 from entlink import Document, Turn
+from sample_exports import EXPORTS, SAMPLES, article_links, pages
 
 MARKUP = re.compile(r"\[\[|\]\]|\{\{|\}\}|\{\||''|<|>|&\w+;|\|| {2}")
 

@@ -11,6 +11,7 @@ import zlib
 from collections import defaultdict
 
 import pytest
+
 from sample_exports import EXPORTS, SAMPLES, pages
 
 sys.path.insert(0, str(SAMPLES))

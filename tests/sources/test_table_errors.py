@@ -5,9 +5,10 @@ import json
 import duckdb
 import pytest
 
-from entlink import texts
 from entlink.errors import SourceError
-from entlink.sources import lines, open_source
+from entlink.io import lines
+from entlink.sources import open_source
+from entlink.text import field_limits as texts
 
 GOOD = '{"id": 1, "title": "one"}\n'
 LAST = '{"id": 3, "title": "three"}\n'

@@ -3,9 +3,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from study_worlds import write_documents, write_kb
 
-from entlink.registry import BUILT_IN
+from entlink.linking.registry import BUILT_IN
+from study_worlds import write_documents, write_kb
 
 
 @pytest.fixture(autouse=True)

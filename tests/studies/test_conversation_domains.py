@@ -14,7 +14,7 @@ from entlink.studies import (
     study_conversations,
     study_unfamiliar_kb,
 )
-from entlink.studies.conversation_tables import conversation_lines, conversation_tables
+from entlink.studies.conversations.tables import conversation_lines, conversation_tables
 
 NAMES = ConfiguredSystem("names", "lexical")
 FAST = ConversationOptions(rounds=0)

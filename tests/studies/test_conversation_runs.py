@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from talks import ROWS, TALKS, turn, write_json, write_said
 
 from entlink.errors import InputError, SourceError
 from entlink.evaluation import Counts, Matching
 from entlink.evaluation.published import find_one
 from entlink.studies import ConversationOptions, RunSource, study_conversations
 from knowledge_bases import SHARED_DATA
+from talks import ROWS, TALKS, turn, write_json, write_said
 
 FAST = ConversationOptions(rounds=0)
 

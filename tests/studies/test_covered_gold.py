@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from entlink.documents import Document, Entity, GoldLink, Link, Mention, Span, Turn
 from entlink.evaluation import Convention, Matching
 from entlink.evaluation.aligning import Pair
-from entlink.evaluation.covering import CoverageCounter
 from entlink.evaluation.identities import Identities
-from entlink.evaluation.items import distinct_gold, gold_items, predicted_items
-from entlink.evaluation.matching import place_of
-from entlink.evaluation.metrics import link_counts, mention_counts
-from entlink.studies.conversation_scoring import on_covered_gold
+from entlink.evaluation.scoring.covering import CoverageCounter
+from entlink.evaluation.scoring.items import distinct_gold, gold_items, predicted_items
+from entlink.evaluation.scoring.matching import place_of
+from entlink.evaluation.scoring.metrics import link_counts, mention_counts
+from entlink.studies.conversations.scoring import on_covered_gold
 
 WORDS = ("boom", "line", "boom", "crew", "line", "boom")
 TURNS = tuple(Turn(" ".join(WORDS[at : at + 3])) for at in (0, 3))

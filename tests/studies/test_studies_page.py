@@ -10,9 +10,9 @@ from typing import get_args
 
 import pytest
 
-from entlink.studies.candidate_results import How
-from entlink.studies.conversation_sets import published_names
-from entlink.studies.conversation_tables import WAYS as CONVENTIONS
+from entlink.studies.candidates.results import How
+from entlink.studies.conversations.sets import published_names
+from entlink.studies.conversations.tables import WAYS as CONVENTIONS
 from entlink.studies.domains import WAYS
 from entlink_cli import load_command, main
 from entlink_cli.parsing import command_parser

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from study_worlds import ENTITIES, write_documents, write_kb, write_lines
 
 from entlink import LinkerConfig
 from entlink.candidates.alias import AliasRetriever
 from entlink.candidates.bm25 import BM25Retriever
 from entlink.candidates.edit_distance import EditDistanceRetriever
-from entlink.config import read_config
 from entlink.errors import ConfigError, InputError
 from entlink.evaluation.files import File
 from entlink.interfaces import Rescorer, Shortlist, Witness
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.linker import load
+from entlink.linking.config import read_config
+from entlink.linking.linker import load
 from entlink.studies import CandidateOptions, study_candidates
-from entlink.studies.candidate_tables import candidate_lines, candidate_tables
+from entlink.studies.candidates.tables import candidate_lines, candidate_tables
 from entlink.studies.data import gold_mention
 from entlink.studies.settings import with_retrievers
 from entlink.studies.timing import Stopwatch
+from study_worlds import ENTITIES, write_documents, write_kb, write_lines
 
 # Line is s2 for the one and t1 for the other; Bom is one edit from nothing long enough.
 MENTIONS = [("Boom", "s1"), ("Line", "s2"), ("Harwich", "u1"), ("Crew", "s3"), ("Line", "t1"), ("boom", "t2")]

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from talks import ROWS, TALKS, turn, write_json, write_said
 
-from entlink.config import ConversationConfig, LinkerConfig
 from entlink.errors import ConfigError, InputError, KnowledgeBaseError, MissingModelError, SourceError
 from entlink.evaluation import Counts, Matching
-from entlink.kb.build import BuildOptions, build
+from entlink.kb.build.from_sources import BuildOptions, build
+from entlink.linking.config import ConversationConfig, LinkerConfig
 from entlink.studies import ConfiguredSystem, ConversationOptions, RunSource, study_conversations
-from entlink.studies.conversation_tables import conversation_lines, conversation_tables
+from entlink.studies.conversations.tables import conversation_lines, conversation_tables
+from talks import ROWS, TALKS, turn, write_json, write_said
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 FAST = ConversationOptions(rounds=0)
@@ -179,7 +179,7 @@ def test_a_linker_links_the_turns(two, talks):
 
 
 def test_a_linker_does_not_see_the_gold(two, talks, monkeypatch):
-    from entlink.linker import Linker
+    from entlink.linking.linker import Linker
 
     seen = []
     link = Linker._link_batch

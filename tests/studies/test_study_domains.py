@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from study_worlds import ENTITIES, document, write_documents, write_kb, write_lines
 
 from entlink.documents import Document, GoldLink, Mention, Span
 from entlink.errors import ConfigError, InputError
 from entlink.evaluation.identities import Identities
 from entlink.interfaces import Question
-from entlink.kb import edits
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.linker import load
+from entlink.kb.store import edits
+from entlink.linking.linker import load
 from entlink.studies import NearestTitleSystem, UnfamiliarOptions, study_unfamiliar_kb
 from entlink.studies.domains import Domains, assigner
 from entlink.studies.nearest_title import NearestTitle
+from study_worlds import ENTITIES, document, write_documents, write_kb, write_lines
 
 FILE = Path("folder/stage.jsonl.xz")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from entlink.config import LinkerConfig
 from entlink.evaluation import Counts
+from entlink.linking.config import LinkerConfig
 from entlink.studies import ConfiguredSystem, UnfamiliarOptions, study_unfamiliar_kb
 
 spacy = pytest.importorskip("spacy")

@@ -11,7 +11,7 @@ import pytest
 from entlink.evaluation import Counts
 from entlink.studies import ConfiguredSystem, NearestTitleSystem, UnfamiliarOptions, study_unfamiliar_kb
 from entlink.studies.systems import baselines
-from entlink.studies.unfamiliar_tables import unfamiliar_lines, unfamiliar_tables
+from entlink.studies.unfamiliar.tables import unfamiliar_lines, unfamiliar_tables
 
 JOINED = UnfamiliarOptions(depth=1)
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from entlink.documents import Candidate
 from entlink.interfaces import Question, Shortlist
-from entlink.kb.aliases import AliasEntry
-from entlink.kb.folding import key_of
 from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.kb.names.aliases import AliasEntry
+from entlink.text.folding import key_of
 
 _CACHED_SURFACES = 100_000
 Bearer = tuple[AliasEntry, str, str]  # with its id and title

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from entlink.documents import Candidate
 from entlink.errors import ConfigError, DamagedError
 from entlink.interfaces import Question, Shortlist
-from entlink.kb.word_search import Found, Weight, WordSearch
-from entlink.kb.word_terms import terms_of
+from entlink.kb.indexes.words.search import Found, Weight, WordSearch
+from entlink.kb.indexes.words.terms import terms_of
 
 if TYPE_CHECKING:
     from entlink.documents import Document, Mention

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Literal
 
 from entlink.documents import Candidate
 from entlink.encoders.dual import CONTEXT, DESCRIPTION, checked_vectors, load_dual
-from entlink.encoders.trained_dual import TrainedDual
+from entlink.encoders.trained.bi_encoder import TrainedDual
 from entlink.errors import ConfigError, DamagedError, MissingExtraError
 from entlink.interfaces import DualEncoder, Encoder, Question, Shortlist
+from entlink.kb.indexes.vectors.index import PROBED, missing_index, tell_of_other_index
+from entlink.kb.indexes.vectors.search import VectorSearch
+from entlink.kb.indexes.vectors.store import EntityVectors
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.kb.vector_index import PROBED, missing_index, tell_of_other_index
-from entlink.kb.vector_search import VectorSearch
-from entlink.kb.vector_store import EntityVectors
 
 try:
     import numpy

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from entlink.documents import Candidate
 from entlink.interfaces import Question
-from entlink.kb.aliases import AliasEntry
-from entlink.kb.folding import key_of
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.kb.neighbours import near_keys
+from entlink.kb.names.aliases import AliasEntry
+from entlink.kb.names.neighbours import near_keys
+from entlink.text.folding import key_of
 
 _CACHED_SURFACES = 20_000
 
@@ -17,7 +17,7 @@ _CACHED_SURFACES = 20_000
 class EditDistanceRetriever:
     """Other names at most `distance` edits away (and at least `similarity` alike), the closest first.
 
-    Which neighbours are found is told by `entlink.kb.neighbours.near_keys`; mentions shorter than four characters
+    `entlink.kb.names.neighbours.near_keys` says which neighbours are found; mentions shorter than four characters
     have none.
     """
 

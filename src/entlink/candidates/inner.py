@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from entlink.documents import Candidate
 from entlink.interfaces import Question, Shortlist
-from entlink.kb.folding import key_of
 from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.text.folding import key_of
 
 _CACHED_SURFACES = 50_000
 _WORD = re.compile(r"\w+(?:['’&.\-]\w+)*")

@@ -16,9 +16,9 @@ try:
 except ImportError as problem:
     raise MissingExtraError("the retriever joint", "retrieval") from problem
 
-from entlink.encoders.joint import JointModel, load_joint
-from entlink.encoders.joint_tokens import piece_at, pieces
-from entlink.kb.span_entities import SpanEntities
+from entlink.encoders.joint.model import JointModel, load_joint
+from entlink.encoders.joint.tokens import piece_at, pieces
+from entlink.kb.indexes.vectors.span_entities import SpanEntities
 
 if TYPE_CHECKING:
     from entlink.documents import Document, Mention

@@ -8,10 +8,10 @@ from pathlib import Path
 from entlink.documents import Candidate
 from entlink.errors import DamagedError
 from entlink.interfaces import Question, Shortlist
-from entlink.kb.folding import key_of
+from entlink.kb.indexes.short_names import ShortIndex, ShortName, ensure_short, forms_of
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.kb.short_forms import initials
-from entlink.kb.short_index import ShortIndex, ShortName, ensure_short, forms_of
+from entlink.text.folding import key_of
+from entlink.text.short_forms import initials
 
 _CACHED_SURFACES = 50_000
 _UNSEEN = 0.5  # of a time: what is never spoken of in full may still be meant

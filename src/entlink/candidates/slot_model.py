@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unicodedata import category
 
-from entlink.candidates.learnt_folder import LearntCard, read_learnt, write_learnt
-from entlink.kb.folding import is_spaceless
+from entlink.evidence.learnt_folder import LearntCard, read_learnt, write_learnt
+from entlink.text.folding import is_spaceless
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,7 +8,7 @@ from pathlib import Path
 from entlink.documents import Candidate, Document, Mention
 from entlink.interfaces import Question, Shortlist
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.kb.taught_names import read_taught
+from entlink.kb.names.taught_names import read_taught
 
 
 class TaughtRetriever:

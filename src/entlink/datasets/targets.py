@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from entlink.kb.store import Store
+from entlink.kb.store.store import Store
 
 Resolve = Callable[[str], str | None]
 _CACHED = 200_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from entlink.kb.store import Store
+from entlink.kb.store.store import Store
 
 _CACHED = 200_000
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from entlink.errors import SourceError
-from entlink.formats.inputs import input_text
+from entlink.io.inputs import input_text
 
 
 def read_word_list(path: str | Path) -> tuple[str, ...]:

@@ -9,26 +9,26 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from entlink.encoders.cache import VectorCache
-    from entlink.encoders.cross import CrossEncoder, load_cross
     from entlink.encoders.dual import load_dual
     from entlink.encoders.loading import load_encoder
-    from entlink.encoders.pulling import pull
-    from entlink.encoders.static import StaticEncoder
-    from entlink.encoders.static_training import train_static
-    from entlink.encoders.trained_dual import TrainedDual
-    from entlink.encoders.transformer import TransformerEncoder
+    from entlink.encoders.models.pulling import pull
+    from entlink.encoders.static.encoder import StaticEncoder
+    from entlink.encoders.static.training import train_static
+    from entlink.encoders.text.transformer import TransformerEncoder
+    from entlink.encoders.trained.bi_encoder import TrainedDual
+    from entlink.encoders.trained.cross_encoder import CrossEncoder, load_cross
 
 _HOMES = {
-    "CrossEncoder": "cross",
-    "StaticEncoder": "static",
-    "TrainedDual": "trained_dual",
-    "TransformerEncoder": "transformer",
+    "CrossEncoder": "trained.cross_encoder",
+    "StaticEncoder": "static.encoder",
+    "TrainedDual": "trained.bi_encoder",
+    "TransformerEncoder": "text.transformer",
     "VectorCache": "cache",
-    "load_cross": "cross",
+    "load_cross": "trained.cross_encoder",
     "load_dual": "dual",
     "load_encoder": "loading",
-    "pull": "pulling",
-    "train_static": "static_training",
+    "pull": "models.pulling",
+    "train_static": "static.training",
 }
 
 

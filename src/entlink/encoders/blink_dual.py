@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from entlink.encoders.bert_graph import BertConfig, bert_graph
-from entlink.encoders.blink import LENGTH, check_vocabulary, checkpoint_in, take_out
-from entlink.encoders.hugging_face import read_config, read_layout, read_tokenizer, read_weights
 from entlink.encoders.identities import slug
-from entlink.encoders.model_card import ModelCard, file_cards, write_card
-from entlink.encoders.model_store import is_installed, new_model
-from entlink.encoders.pair_settings import PairSettings
-from entlink.encoders.trained import ENTITY_GRAPH, MENTION_GRAPH, TOKENIZER
+from entlink.encoders.models.card import ModelCard, file_cards, write_card
+from entlink.encoders.models.hugging_face import read_config, read_layout, read_tokenizer, read_weights
+from entlink.encoders.models.store import is_installed, new_model
+from entlink.encoders.text.bert_graph import BertConfig, bert_graph
+from entlink.encoders.text.blink import LENGTH, check_vocabulary, checkpoint_in, take_out
+from entlink.encoders.trained.folder import ENTITY_GRAPH, MENTION_GRAPH, TOKENIZER
+from entlink.encoders.trained.settings import PairSettings
 from entlink.errors import InputError
-from entlink.kb.checksums import checksum
+from entlink.io.checksums import checksum
 from entlink.version import __version__
 
 if TYPE_CHECKING:
-    from entlink.encoders.bert_graph import Precision
     from entlink.encoders.loading import Tower
+    from entlink.encoders.text.bert_graph import Precision
 
 _GRAPHS: dict[Tower, str] = {"context": MENTION_GRAPH, "candidate": ENTITY_GRAPH}
 _SHORTEST = 8

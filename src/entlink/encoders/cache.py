@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from entlink.encoders.reporting import Progress, ignore_progress
+from entlink.io.progress import Progress, ignore_progress
 
 if TYPE_CHECKING:
     from entlink.interfaces import Encoder, Vectors

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from entlink.encoders.tokens import readable_end
+from entlink.encoders.text.tokens import readable_end
 from entlink.errors import ConfigError, InputError, MissingExtraError
 from entlink.interfaces import DualEncoder, Encoder
 
@@ -151,7 +151,7 @@ def load_recipe(recipe: Mapping[str, Any]) -> DualEncoder:
     if kept := _kept_of_blink(Path(spec)):
         spec = kept
     if (found := card_of(spec)) is not None and found[1].kind in ("dual", "cross", "joint"):
-        from entlink.encoders.trained_dual import load_trained_dual
+        from entlink.encoders.trained.bi_encoder import load_trained_dual
 
         return load_trained_dual(spec)
     dual = PlainDual(load_encoder(spec), **settings)

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from entlink.encoders.extras import require_retrieval
-from entlink.encoders.model_store import is_installed, missing, models_folder, open_model
+from entlink.encoders.models.store import is_installed, missing, models_folder, open_model
 from entlink.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
-    from entlink.encoders.backends import Backend
-    from entlink.encoders.bert_graph import Precision
-    from entlink.encoders.hugging_face import Layout
-    from entlink.encoders.model_card import ModelCard
-    from entlink.encoders.tokens import Reader
-    from entlink.encoders.transformer import Pooling, TransformerEncoder
+    from entlink.encoders.models.card import ModelCard
+    from entlink.encoders.models.hugging_face import Layout
+    from entlink.encoders.text.backends import Backend
+    from entlink.encoders.text.bert_graph import Precision
+    from entlink.encoders.text.tokens import Reader
+    from entlink.encoders.text.transformer import Pooling, TransformerEncoder
     from entlink.interfaces import Encoder
 
 Tower = Literal["context", "candidate"]
@@ -61,7 +61,7 @@ def load_encoder(
     if path.is_dir():
         return _from_folder(path, _Settings(pooling, window, threads), precision, tower)
     if path.is_file():
-        from entlink.encoders.static_loading import load_vectors
+        from entlink.encoders.static.loading import load_vectors
 
         return load_vectors(path)
     if os.sep in name:
@@ -71,7 +71,7 @@ def load_encoder(
 
 def card_of(spec: str | Path) -> tuple[Path, ModelCard] | None:
     """The folder and the card of a model of the store, or of a folder with a card in it; None of anything else."""
-    from entlink.encoders.model_card import CARD, read_card
+    from entlink.encoders.models.card import CARD, read_card
 
     folder = models_folder() / str(spec) if is_installed(str(spec)) else Path(spec)
     return (folder, read_card(folder)) if (folder / CARD).is_file() else None
@@ -99,7 +99,7 @@ class _Settings:
 
 
 def _check_settings(pooling: str | None, window: int | None, threads: int | None) -> None:
-    from entlink.encoders.transformer import POOLINGS
+    from entlink.encoders.text.transformer import POOLINGS
 
     if pooling is not None and pooling not in POOLINGS:
         raise InputError(f"there is no pooling {pooling!r}. Use one of {', '.join(POOLINGS)}")
@@ -110,13 +110,13 @@ def _check_settings(pooling: str | None, window: int | None, threads: int | None
 
 
 def _from_store(name: str, settings: _Settings) -> Encoder:
-    from entlink.encoders.backends import OnnxBackend
-    from entlink.encoders.hugging_face import read_tokenizer
-    from entlink.encoders.pulling import GRAPH
+    from entlink.encoders.models.hugging_face import read_tokenizer
+    from entlink.encoders.models.pulling import GRAPH
+    from entlink.encoders.text.backends import OnnxBackend
 
     folder, card = open_model(name)
     if card.kind == "static":
-        from entlink.encoders.static import StaticEncoder
+        from entlink.encoders.static.encoder import StaticEncoder
 
         return StaticEncoder(folder, card)
     backend = OnnxBackend(folder / GRAPH, settings.threads)
@@ -125,8 +125,8 @@ def _from_store(name: str, settings: _Settings) -> Encoder:
 
 def _assembled(card: ModelCard, backend: Backend, tokenizer: object, settings: _Settings) -> TransformerEncoder:
     from entlink.encoders.identities import identity_of
-    from entlink.encoders.tokens import Reader
-    from entlink.encoders.transformer import POOLINGS, TransformerEncoder
+    from entlink.encoders.text.tokens import Reader
+    from entlink.encoders.text.transformer import POOLINGS, TransformerEncoder
 
     pooling = settings.pooling or POOLINGS[POOLINGS.index(card.pooling)]
     window = settings.window or card.max_length
@@ -139,9 +139,9 @@ def _assembled(card: ModelCard, backend: Backend, tokenizer: object, settings: _
 
 
 def _from_folder(folder: Path, settings: _Settings, precision: Precision, tower: Tower | None) -> Encoder:
-    from entlink.encoders import blink
-    from entlink.encoders.hugging_face import can_convert, read_layout
-    from entlink.encoders.static_loading import is_static_folder, load_static_folder
+    from entlink.encoders.models.hugging_face import can_convert, read_layout
+    from entlink.encoders.static.loading import is_static_folder, load_static_folder
+    from entlink.encoders.text import blink
 
     if is_static_folder(folder):
         return load_static_folder(folder)
@@ -161,8 +161,8 @@ def _from_folder(folder: Path, settings: _Settings, precision: Precision, tower:
 def _blink(folder: Path, tower: Tower | None, settings: _Settings, precision: Precision) -> Encoder:
     import tempfile
 
-    from entlink.encoders import blink
-    from entlink.encoders.hugging_face import read_layout
+    from entlink.encoders.models.hugging_face import read_layout
+    from entlink.encoders.text import blink
 
     name = f"{blink.tower_name(folder, tower)}-{precision}"
     if is_installed(name):
@@ -175,8 +175,8 @@ def _blink(folder: Path, tower: Tower | None, settings: _Settings, precision: Pr
 
 def _converted(layout: Layout, settings: _Settings, precision: Precision) -> Encoder:
     """Convert a folder once; from then on it is a model of the store, found by the checksum of its weights."""
-    from entlink.encoders.hugging_face import weight_files, weights_hash
     from entlink.encoders.identities import slug
+    from entlink.encoders.models.hugging_face import weight_files, weights_hash
 
     folder = layout.folder
     small = [folder / name for name in ("config.json", *_TOKENIZERS, "1_Pooling/config.json")]
@@ -190,9 +190,9 @@ def _converted(layout: Layout, settings: _Settings, precision: Precision) -> Enc
 def _put_and_load(name: str, layout: Layout, settings: _Settings, precision: Precision, source: str) -> Encoder:
     import msgspec
 
-    from entlink.encoders.model_card import write_card
-    from entlink.encoders.model_store import new_model
-    from entlink.encoders.pulling import convert, describe
+    from entlink.encoders.models.card import write_card
+    from entlink.encoders.models.pulling import convert, describe
+    from entlink.encoders.models.store import new_model
 
     try:
         with new_model(name, replace=True) as written:
@@ -207,9 +207,9 @@ def _put_and_load(name: str, layout: Layout, settings: _Settings, precision: Pre
 def _in_memory(name: str, layout: Layout, settings: _Settings, precision: Precision) -> Encoder:
     import tempfile
 
-    from entlink.encoders.backends import OnnxBackend
-    from entlink.encoders.hugging_face import read_tokenizer
-    from entlink.encoders.pulling import GRAPH, convert, describe
+    from entlink.encoders.models.hugging_face import read_tokenizer
+    from entlink.encoders.models.pulling import GRAPH, convert, describe
+    from entlink.encoders.text.backends import OnnxBackend
 
     with tempfile.TemporaryDirectory() as place:
         convert(layout, Path(place), precision)
@@ -220,8 +220,8 @@ def _in_memory(name: str, layout: Layout, settings: _Settings, precision: Precis
 
 def _exported(layout: Layout, model: Path, settings: _Settings) -> Encoder:
     """A folder with a model that somebody else exported: run as it is."""
-    from entlink.encoders.backends import OnnxBackend
-    from entlink.encoders.hugging_face import read_tokenizer
+    from entlink.encoders.models.hugging_face import read_tokenizer
+    from entlink.encoders.text.backends import OnnxBackend
 
     backend = OnnxBackend(model, settings.threads)
     parts = [model, *sorted(model.parent.glob(f"{model.name}_data*"))]
@@ -229,9 +229,9 @@ def _exported(layout: Layout, model: Path, settings: _Settings) -> Encoder:
 
 
 def _through_torch(layout: Layout, settings: _Settings) -> Encoder:
-    from entlink.encoders.backends import TorchBackend
-    from entlink.encoders.hugging_face import weight_files
-    from entlink.encoders.torch_tokenizer import fast_tokenizer
+    from entlink.encoders.models.hugging_face import weight_files
+    from entlink.encoders.text.backends import TorchBackend
+    from entlink.encoders.text.torch_tokenizer import fast_tokenizer
 
     parts = weight_files(layout.folder) or sorted(layout.folder.glob("*.bin"))
     if not parts:
@@ -245,8 +245,8 @@ def _through_torch(layout: Layout, settings: _Settings) -> Encoder:
 def _as_it_is(
     layout: Layout, backend: Backend, tokenizer: object, parts: list[Path], precision: str, settings: _Settings
 ) -> Encoder:
-    from entlink.encoders.model_card import FileCard, ModelCard
-    from entlink.kb.checksums import checksum
+    from entlink.encoders.models.card import FileCard, ModelCard
+    from entlink.io.checksums import checksum
 
     small = [path for name in _TOKENIZERS if (path := layout.folder / name).is_file()]
     card = ModelCard(
@@ -265,7 +265,7 @@ def _as_it_is(
 def load_token_encoder(name: str) -> TransformerEncoder:
     """The encoder of that name, if it has a vector for each token."""
     encoder = load_encoder(name)
-    from entlink.encoders.transformer import TransformerEncoder
+    from entlink.encoders.text.transformer import TransformerEncoder
 
     if not isinstance(encoder, TransformerEncoder):
         raise ConfigError(f"the encoder {name!r} has no vectors of tokens in their context. Give a transformer")

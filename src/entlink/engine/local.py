@@ -21,7 +21,6 @@ import duckdb
 
 from entlink.errors import EntlinkError, InputError
 
-Progress = Callable[[str, float, float], None]  # what is being done, done so far, total
 DEFAULT_MEMORY = "2GB"
 _FETCH = 20_000
 _PATTERN = re.compile(r"[*?\[]")
@@ -32,10 +31,6 @@ class Task(NamedTuple):
 
     output: str
     arguments: tuple[Any, ...]
-
-
-def ignore_progress(stage: str, done: float, total: float) -> None:
-    """The progress of a caller that does not want to know."""
 
 
 def default_processes() -> int:

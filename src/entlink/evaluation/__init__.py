@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from entlink.evaluation.comparing import Comparison, compare
-from entlink.evaluation.conventions import Convention, Matching, NilRule
-from entlink.evaluation.counts import Counts, Scores, macro, micro
 from entlink.evaluation.files import evaluate_files, load_run
+from entlink.evaluation.intervals.comparing import Comparison, compare
 from entlink.evaluation.leakage import Leakage, leakage
 from entlink.evaluation.results import Evaluation, encode_evaluation, read_evaluation
 from entlink.evaluation.runner import EvaluationOptions, evaluate
+from entlink.evaluation.scoring.conventions import Convention, Matching, NilRule
+from entlink.evaluation.scoring.counts import Counts, Scores, macro, micro
 
 __all__ = [
     "Comparison",

@@ -9,8 +9,8 @@ import msgspec
 
 from entlink.documents import Document, GoldLink, Link
 from entlink.evaluation.identities import Identities
-from entlink.evaluation.items import surface_of
 from entlink.evaluation.results import Example
+from entlink.evaluation.scoring.items import surface_of
 
 _AROUND = 90
 _MIXER = 2_654_435_761  # an odd number near 2³² ÷ golden ratio spreads neighbouring places far apart

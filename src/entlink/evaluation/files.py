@@ -12,11 +12,12 @@ import msgspec
 from entlink.documents import Document
 from entlink.errors import SourceError
 from entlink.evaluation.results import Evaluation, FileFacts, is_evaluation, read_evaluation
-from entlink.evaluation.runner import EvaluationOptions, Progress, evaluate
-from entlink.formats.inputs import open_input
-from entlink.formats.public import PublicFormat, Role, public_format, tell_format
-from entlink.kb.checksums import checksum
-from entlink.sources.ledger import OnError
+from entlink.evaluation.runner import EvaluationOptions, evaluate
+from entlink.formats.public.catalogue import PublicFormat, Role, public_format, tell_format
+from entlink.io.checksums import checksum
+from entlink.io.inputs import open_input
+from entlink.io.ledger import OnError
+from entlink.io.progress import Progress
 
 if TYPE_CHECKING:
     from entlink.kb.knowledge_base import KnowledgeBase

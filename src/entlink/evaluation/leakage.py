@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from entlink.documents import Document, Entity, GoldLink, Record
-from entlink.evaluation.items import surface_of
-from entlink.kb.folding import fold
+from entlink.evaluation.scoring.items import surface_of
+from entlink.text.folding import fold
 
 PASSAGE = 12
 _SHOWN = 5

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from entlink.documents import Document, Span
 from entlink.errors import SpanError
 from entlink.formats.offset_units import guess_unit
-from entlink.spans import OFFSETS
+from entlink.text.spans import OFFSETS
 
 _ENOUGH, _PLENTY = 12, 2_000
 

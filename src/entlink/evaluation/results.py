@@ -10,14 +10,14 @@ import msgspec
 
 from entlink.documents import Record
 from entlink.errors import SourceError
-from entlink.evaluation.blame import Ceilings
-from entlink.evaluation.conventions import Convention
-from entlink.evaluation.counts import Counts
+from entlink.evaluation.intervals.resampling import Interval, Intervals
 from entlink.evaluation.leakage import Leakage
-from entlink.evaluation.ranking import BlinkColumns
-from entlink.evaluation.resampling import Interval, Intervals
-from entlink.evaluation.tally import Column
-from entlink.formats.inputs import Input, input_name, open_input
+from entlink.evaluation.scoring.blame import Ceilings
+from entlink.evaluation.scoring.conventions import Convention
+from entlink.evaluation.scoring.counts import Counts
+from entlink.evaluation.scoring.ranking import BlinkColumns
+from entlink.evaluation.scoring.tally import Column
+from entlink.io.inputs import Input, input_name, open_input
 
 KIND = "entlink evaluation, version 1"
 TASKS = ("md", "md_linked", "ed", "el")

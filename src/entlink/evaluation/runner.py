@@ -11,19 +11,19 @@ import msgspec
 from entlink.documents import Document, Record
 from entlink.errors import ConfigError, InputError
 from entlink.evaluation.aligning import Aligned, Missing
-from entlink.evaluation.conventions import Convention, Matching, NilRule
 from entlink.evaluation.identities import Identities
-from entlink.evaluation.items import surface_of
 from entlink.evaluation.leakage import Leakage, LeakIndex
 from entlink.evaluation.results import Evaluation
-from entlink.evaluation.scorer import Scorer, ScorerOptions
-from entlink.evaluation.slices import Training, slicers
+from entlink.evaluation.scoring.conventions import Convention, Matching, NilRule
+from entlink.evaluation.scoring.items import surface_of
+from entlink.evaluation.scoring.scorer import Scorer, ScorerOptions
+from entlink.evaluation.scoring.slices import Training, slicers
 from entlink.evaluation.summary import Resampling, summarise
+from entlink.io.progress import Progress
 
 if TYPE_CHECKING:
     from entlink.kb.knowledge_base import KnowledgeBase
 
-Progress = Callable[[str, float, float], None]
 _NOTHING_TO_SCORE = "the gold has no links: there is nothing to score. Check that it is the file with the gold"
 
 

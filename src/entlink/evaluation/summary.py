@@ -7,12 +7,8 @@ from typing import Any
 
 from entlink.documents import Record
 from entlink.errors import ConfigError, MissingExtraError
-from entlink.evaluation import ranking
-from entlink.evaluation.blame import STAGE_OF, ceilings
-from entlink.evaluation.conventions import Convention, NilRule
-from entlink.evaluation.counts import macro
+from entlink.evaluation.intervals.resampling import Interval, Intervals, intervals, macro_intervals, require_numpy
 from entlink.evaluation.leakage import Leakage
-from entlink.evaluation.resampling import Interval, Intervals, intervals, macro_intervals, require_numpy
 from entlink.evaluation.results import (
     TASKS,
     Blame,
@@ -27,8 +23,12 @@ from entlink.evaluation.results import (
     Slice,
     Task,
 )
-from entlink.evaluation.scorer import Scorer
-from entlink.evaluation.tally import Column
+from entlink.evaluation.scoring import ranking
+from entlink.evaluation.scoring.blame import STAGE_OF, ceilings
+from entlink.evaluation.scoring.conventions import Convention, NilRule
+from entlink.evaluation.scoring.counts import macro
+from entlink.evaluation.scoring.scorer import Scorer
+from entlink.evaluation.scoring.tally import Column
 from entlink.version import __version__
 
 NO_INTERVALS = "there are no intervals: pip install 'entlink[eval]'"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -10,12 +10,11 @@ import msgspec
 
 from entlink.documents import Document, Record
 from entlink.errors import InputError
-from entlink.formats.inputs import OnProblem
-from entlink.formats.public import PUBLIC_FORMATS, PublicFormat, Role, public_format, tell_format
+from entlink.formats.public.catalogue import PUBLIC_FORMATS, PublicFormat, Role, public_format, tell_format
 from entlink.formats.roles import links_as_gold
-from entlink.sources.ledger import OnError
-
-Progress = Callable[[str, float, float], None]
+from entlink.io.inputs import OnProblem
+from entlink.io.ledger import OnError
+from entlink.io.progress import Progress
 
 
 class Converted(Record, frozen=True):

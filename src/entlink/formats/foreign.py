@@ -11,10 +11,10 @@ import msgspec
 
 from entlink.documents import Document
 from entlink.errors import InputError, SourceError
-from entlink.formats.inputs import Input, OnProblem, failing, input_lines, input_name, open_input
 from entlink.formats.json_numbers import NO_NUMBER, bare_not_numbers
-from entlink.sources.ledger import OnError
-from entlink.spans import Place
+from entlink.io.inputs import Input, OnProblem, failing, input_lines, input_name, open_input
+from entlink.io.ledger import OnError
+from entlink.text.spans import Place
 
 Fail = Callable[[InputError], None]
 Row = TypeVar("Row")

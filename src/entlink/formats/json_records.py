@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 import msgspec
 
 from entlink.errors import InputError, SourceError
-from entlink.formats.inputs import Input, OnProblem, failing, input_lines, input_name, open_input
 from entlink.formats.json_numbers import NO_NUMBER, bare_not_numbers
-from entlink.sources.files import broken_stream_errors
-from entlink.sources.ledger import OnError
-from entlink.sources.lines import cut_off
-from entlink.spans import Place
+from entlink.io.files import broken_stream_errors
+from entlink.io.inputs import Input, OnProblem, failing, input_lines, input_name, open_input
+from entlink.io.ledger import OnError
+from entlink.io.lines import cut_off
+from entlink.text.spans import Place
 
 Shape = TypeVar("Shape", bound=msgspec.Struct)
 Made = TypeVar("Made")

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Callable
 
 from entlink.documents import Span
-from entlink.spans import OFFSETS, Place, span_problem
+from entlink.text.spans import OFFSETS, Place, span_problem
 
 
 def guess_unit(text: str, start: int, end: int, surface: str) -> str | None:

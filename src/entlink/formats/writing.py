@@ -13,7 +13,7 @@ from entlink.documents import Document
 from entlink.errors import InputError
 from entlink.formats.gold_meta import check_gold
 from entlink.formats.roles import links_as_gold
-from entlink.spans import OFFSETS, Place, span_problem
+from entlink.text.spans import OFFSETS, Place, span_problem
 
 Role = Literal["gold", "links"]
 _IN_MEMORY = 1 << 24

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import msgspec
 
-from entlink.kb.derived import derived_indexes
+from entlink.kb.indexes.derived import derived_indexes
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.kb.manifest import OpeningTotals, SourceCard, WikiTotals
-from entlink.kb.store import Store
+from entlink.kb.store.manifest import OpeningTotals, SourceCard, WikiTotals
+from entlink.kb.store.store import Store
 
 TYPES_SHOWN = 10
 

@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from entlink.errors import DamagedError, FieldError, InputError, NotFoundError
-from entlink.kb.alias_index import COMPLETE, AliasIndex
-from entlink.kb.aliases import AliasEntry, AliasTable, Meaning, PriorWeights, WideEntry
-from entlink.kb.folding import key_of
-from entlink.kb.names import NameSource
-from entlink.kb.overlay import OVERLAY_CAP, Overlay
-from entlink.kb.scan import Scanner
-from entlink.kb.store import Store, Version
-from entlink.kb.tiers import Normalisation, Tier
+from entlink.kb.names.alias_index import COMPLETE, AliasIndex
+from entlink.kb.names.aliases import AliasEntry, AliasTable, Meaning, PriorWeights, WideEntry
+from entlink.kb.names.overlay import OVERLAY_CAP, Overlay
+from entlink.kb.names.own_names import NameSource
+from entlink.kb.names.scan import Scanner
+from entlink.kb.names.tiers import Normalisation, Tier
+from entlink.kb.store.store import Store, Version
+from entlink.text.folding import key_of
 
 if TYPE_CHECKING:
     from entlink.documents import Entity, Span
-    from entlink.kb.manifest import Manifest
+    from entlink.kb.store.manifest import Manifest
 
 _CACHED_TYPES = 100_000
 
@@ -187,7 +187,7 @@ class KnowledgeBase:
         is not, or not on the date, in the knowledge base are left out. They may overlap if they do in the source.
         """
         from entlink.documents import Span
-        from entlink.kb.hyperlinks import hyperlinks_of
+        from entlink.kb.store.hyperlinks import hyperlinks_of
 
         key = self._store.key(entity) if isinstance(entity, str) else entity
         found = None if key is None else self._store.entity(key, self.date)
@@ -349,7 +349,7 @@ class KnowledgeBase:
     @property
     def has_hyperlinks(self) -> bool:
         """Whether it kept where the links stand in its descriptions."""
-        from entlink.kb.hyperlinks import has_hyperlinks
+        from entlink.kb.store.hyperlinks import has_hyperlinks
 
         return has_hyperlinks(self._store)
 
@@ -362,7 +362,7 @@ class KnowledgeBase:
         """What the knowledge base was built from."""
         import msgspec
 
-        from entlink.kb.manifest import Manifest
+        from entlink.kb.store.manifest import Manifest
 
         return msgspec.json.decode(self._store.meta("manifest"), type=Manifest)
 
@@ -382,7 +382,7 @@ def _in_full(date: str | None) -> str | None:
     """The date as dates are stored: a year or month stands for its first day; what is no date is an error."""
     if date is None:
         return None
-    from entlink.dates import in_utc
+    from entlink.text.dates import in_utc
 
     try:
         return in_utc(date)

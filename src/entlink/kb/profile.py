@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from entlink.documents import Entity
-from entlink.kb.counts import BASE
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.kb.names import given_names
-from entlink.kb.store import Store, Version
+from entlink.kb.names.counts import BASE
+from entlink.kb.names.own_names import given_names
+from entlink.kb.store.store import Store, Version
 
 _MOST_NAMES = 1_000
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import msgspec
 
 from entlink.errors import DamagedError
-from entlink.kb.checksums import checksum
-from entlink.kb.index import IndexCard, read_card
-from entlink.kb.manifest import Manifest
-from entlink.kb.store import DATABASE, Store
+from entlink.io.checksums import checksum
+from entlink.kb.indexes.names import IndexCard, read_card
+from entlink.kb.store.manifest import Manifest
+from entlink.kb.store.store import DATABASE, Store
 
 _MOST_TOLD = 5
 

@@ -11,9 +11,9 @@ import msgspec
 import numpy
 from numpy.typing import NDArray
 
-from entlink.encoders.bert_graph import can_write
-from entlink.encoders.fetching import RECIPES, WEIGHTS
-from entlink.encoders.hugging_face import (
+from entlink.encoders.models.card import CARD, read_card
+from entlink.encoders.models.fetching import RECIPES, WEIGHTS
+from entlink.encoders.models.hugging_face import (
     Layout,
     read_config,
     read_layout,
@@ -22,11 +22,11 @@ from entlink.encoders.hugging_face import (
     weight_files,
     weights_hash,
 )
-from entlink.encoders.model_card import CARD, read_card
-from entlink.encoders.model_store import is_installed, missing, models_folder, open_model
-from entlink.encoders.pulling import pull_weights
-from entlink.encoders.reporting import Progress, ignore_progress
+from entlink.encoders.models.pulling import pull_weights
+from entlink.encoders.models.store import is_installed, missing, models_folder, open_model
+from entlink.encoders.text.bert_graph import can_write
 from entlink.errors import InputError
+from entlink.io.progress import Progress, ignore_progress
 
 KEPT, HEAD, SHAPE = "weights.safetensors", "head.safetensors", "config.json"
 _WORDS = "embeddings.word_embeddings.weight"

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from entlink.encoders.hugging_face import read_tokenizer
-from entlink.encoders.model_card import read_card
-from entlink.encoders.pair_tokens import PairReader
+from entlink.encoders.models.card import read_card
+from entlink.encoders.models.hugging_face import read_tokenizer
+from entlink.encoders.trained.pair_tokens import PairReader
 from entlink.errors import ConfigError
 from entlink.learning.base import base_folder, is_trained, trainable_layout, trained_shape
 
 if TYPE_CHECKING:
-    from entlink.encoders.model_card import ModelCard
+    from entlink.encoders.models.card import ModelCard
     from entlink.learning.train_config import ModelConfig
 
 _USUAL_TOKENS = 512

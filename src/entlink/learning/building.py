@@ -8,8 +8,8 @@ import torch
 
 from entlink.errors import ConfigError, InputError
 from entlink.learning.base_fit import check_shape, wants_one_tower
-from entlink.learning.joint_network import JointNetwork
-from entlink.learning.networks import BiEncoder, CrossEncoder, Tower
+from entlink.learning.joint.network import JointNetwork
+from entlink.learning.pairs.networks import BiEncoder, CrossEncoder, Tower
 
 if TYPE_CHECKING:
     from entlink.interfaces import DualEncoder

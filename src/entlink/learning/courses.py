@@ -11,29 +11,29 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy
 
 from entlink.encoders.dual import load_dual
-from entlink.encoders.joint_settings import JointSettings
-from entlink.encoders.joint_tokens import JointReader
-from entlink.encoders.pair_tokens import PairReader
+from entlink.encoders.joint.settings import JointSettings
+from entlink.encoders.joint.tokens import JointReader
+from entlink.encoders.trained.pair_tokens import PairReader
 from entlink.errors import InputError
-from entlink.kb.vector_store import EntityVectors
-from entlink.learning.batches import Material
+from entlink.kb.indexes.vectors.store import EntityVectors
 from entlink.learning.building import make_joint, make_network
-from entlink.learning.examples import Example
-from entlink.learning.joint_learner import JointLearner
-from entlink.learning.joint_material import JointMaterial
-from entlink.learning.joint_texts import TaughtText
-from entlink.learning.learners import BiLearner, CrossLearner, Learner, with_rivals
-from entlink.learning.networks import CrossEncoder
+from entlink.learning.joint.learner import JointLearner
+from entlink.learning.joint.material import JointMaterial
+from entlink.learning.joint.texts import TaughtText
+from entlink.learning.pairs.batches import Material
+from entlink.learning.pairs.examples import Example
+from entlink.learning.pairs.learners import BiLearner, CrossLearner, Learner, with_rivals
+from entlink.learning.pairs.networks import CrossEncoder
 
 if TYPE_CHECKING:
     import torch
 
-    from entlink.encoders.reporting import Progress
     from entlink.interfaces import DualEncoder, Vectors
+    from entlink.io.progress import Progress
     from entlink.kb.knowledge_base import KnowledgeBase
     from entlink.learning.base import Base
     from entlink.learning.building import Network
-    from entlink.learning.networks import BiEncoder
+    from entlink.learning.pairs.networks import BiEncoder
     from entlink.learning.train_config import TrainConfig
 
 _READING, _READING_ASIDE = "reading examples", "reading what is held out"
@@ -135,7 +135,7 @@ def check_examples(config: TrainConfig, examples: Sequence[Any]) -> None:
     if strange is not None:
         raise InputError(
             f"a {config.model.kind} learns from {wanted.__name__}, and {type(strange).__name__} was given. "
-            "Make them with entlink.learning.data.prepare"
+            "Make them with entlink.learning.pairs.data.prepare"
         )
     _check_weights(examples)
     weighty = [one for one in examples if one.weight]  # a step of others alone would divide by 0: they are left out

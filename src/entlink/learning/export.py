@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy
 
-from entlink.encoders.bert_graph import BertConfig, bert_graph
-from entlink.encoders.model_card import CARD, Kind, ModelCard, file_cards, read_card, write_card
-from entlink.encoders.pulling import GRAPH, TOKENIZER
+from entlink.encoders.models.card import CARD, Kind, ModelCard, file_cards, read_card, write_card
+from entlink.encoders.models.pulling import GRAPH, TOKENIZER
+from entlink.encoders.text.bert_graph import BertConfig, bert_graph
 from entlink.learning.base import HEAD, KEPT, SHAPE, Base
 from entlink.learning.building import SHARED, head_weights, tower_names
 from entlink.version import __version__
 
 if TYPE_CHECKING:
-    from entlink.encoders.joint_settings import JointSettings
+    from entlink.encoders.joint.settings import JointSettings
     from entlink.learning.base import Arrays
     from entlink.learning.building import Network
     from entlink.learning.train_config import TrainConfig

@@ -14,12 +14,12 @@ import torch
 from torch import Tensor
 
 from entlink.errors import InputError
-from entlink.learning.batches import Lessons, choose, epoch_order
 from entlink.learning.checkpoints import Checkpoint, Checkpoints, Look, State
+from entlink.learning.pairs.batches import Lessons, choose, epoch_order
 
 if TYPE_CHECKING:
-    from entlink.encoders.reporting import Progress
-    from entlink.learning.learners import Learner
+    from entlink.io.progress import Progress
+    from entlink.learning.pairs.learners import Learner
     from entlink.learning.train_config import TrainingConfig
 
 _SEEDS_APART = 1_000_003

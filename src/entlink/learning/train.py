@@ -11,21 +11,21 @@ from typing import Any
 import msgspec
 import torch
 
-from entlink.encoders.model_card import CARD
-from entlink.encoders.reporting import Progress, ignore_progress
+from entlink.encoders.models.card import CARD
 from entlink.errors import ExistsError, InputError
+from entlink.io.atomic import write_lock
+from entlink.io.progress import Progress, ignore_progress
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.kb.writing import write_lock
 from entlink.learning.base import load_base
 from entlink.learning.base_fit import check_base
 from entlink.learning.checkpoints import Checkpoints, Look, State, has_checkpoint, is_unfinished
 from entlink.learning.courses import Course, Learning, check_examples, joint_course, pair_course
-from entlink.learning.examples import Example
 from entlink.learning.export import PARTIAL, WRITTEN, commit, export
-from entlink.learning.joint_fitting import Fit, fit_joint
-from entlink.learning.joint_material import JointMaterial
-from entlink.learning.joint_texts import TaughtText
+from entlink.learning.joint.fitting import Fit, fit_joint
+from entlink.learning.joint.material import JointMaterial
+from entlink.learning.joint.texts import TaughtText
 from entlink.learning.loop import Loop
+from entlink.learning.pairs.examples import Example
 from entlink.learning.train_config import TrainConfig, checked
 
 CHECKPOINT, _LOCK = "checkpoint", "training.lock"

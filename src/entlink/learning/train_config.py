@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from entlink.encoders.pair_settings import PairPooling, PairSettings, Similarity
+from entlink.encoders.trained.settings import PairPooling, PairSettings, Similarity
 from entlink.errors import ConfigError
 
 _PRESETS = Path(__file__).parent / "presets"

@@ -9,12 +9,12 @@ from typing import Literal
 
 from entlink.documents import Document, Mention, Span
 from entlink.interfaces import Judgement, Reason, Verdict
-from entlink.kb.aliases import Meaning
-from entlink.kb.folding import key_of
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.kb.tiers import FACTORS, Tier
+from entlink.kb.names.aliases import Meaning
+from entlink.kb.names.tiers import FACTORS, Tier
 from entlink.mentions.named_back import read_named_back
 from entlink.mentions.overlaps import Scored, without_overlaps
+from entlink.text.folding import key_of
 
 CasePolicy = Literal["exact", "smart", "fold"]
 _CLOSING_SIGNS = frozenset(".!?)'’")

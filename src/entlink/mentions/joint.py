@@ -18,12 +18,12 @@ try:
 except ImportError as problem:
     raise MissingExtraError("the detector joint", "retrieval") from problem
 
-from entlink.encoders.joint import JointModel, Reading, load_joint
-from entlink.encoders.joint_spans import apart
-from entlink.encoders.joint_tokens import Piece, pieces
+from entlink.encoders.joint.model import JointModel, Reading, load_joint
+from entlink.encoders.joint.spans import apart
+from entlink.encoders.joint.tokens import Piece, pieces
 
 if TYPE_CHECKING:
-    from entlink.kb.span_entities import SpanEntities
+    from entlink.kb.indexes.vectors.span_entities import SpanEntities
 
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Search = Literal["auto", "index", "never"]
@@ -75,7 +75,7 @@ class JointDetector:
         self._types: frozenset[str] = frozenset()
         self._entities: SpanEntities | None = None
         if by == "joint":
-            from entlink.kb.span_entities import SpanEntities
+            from entlink.kb.indexes.vectors.span_entities import SpanEntities
 
             self._entities = SpanEntities(kb, self.model.dual(encoder), limit=limit, search=search)
 

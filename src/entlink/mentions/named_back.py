@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from entlink.errors import DamagedError, MissingModelError
-from entlink.kb.writing import write_whole
+from entlink.io.atomic import write_whole
 
 FORMAT = 1
 _BACK_AT_FIRST, _NAMED_AT_FIRST = 1, 4  # added to the counts: few texts do not tell much

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from entlink.documents import Document, Mention
-from entlink.encoders.windows import windows
+from entlink.encoders.text.windows import windows
 from entlink.errors import ConfigError, InputError, MissingExtraError, MissingModelError
 from entlink.mentions.labels import trimmed
 

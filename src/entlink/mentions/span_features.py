@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from math import log, log1p
 from typing import NamedTuple
 
-from entlink.kb.folding import key_of
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.kb.names import without_parenthesis
 from entlink.mentions.proposals import Proposal, Word
+from entlink.text.folding import key_of
+from entlink.text.titles import without_parenthesis
 
 _CACHED = 200_000
 _BEARERS = 10

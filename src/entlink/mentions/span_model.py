@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from entlink.errors import ConfigError, DamagedError, MissingModelError
-from entlink.kb.checksums import checksum, fingerprint
-from entlink.kb.writing import whole_folder
+from entlink.io.atomic import whole_folder
+from entlink.io.checksums import checksum, fingerprint
 from entlink.mentions.span_features import FEATURES, NEVER_SEEN, Seen
 
 if TYPE_CHECKING:

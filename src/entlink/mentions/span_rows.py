@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
-    from entlink.encoders.transformer import TokenVectors, TransformerEncoder
+    from entlink.encoders.text.transformer import TokenVectors, TransformerEncoder
 
     Floats = NDArray[numpy.float32]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from entlink.documents import Document, Mention
-from entlink.encoders.windows import windows
+from entlink.encoders.text.windows import windows
 from entlink.errors import ConfigError, InputError, MissingModelError
 from entlink.mentions.labels import OUTSIDE, Scheme, Tagged
 
@@ -69,7 +69,7 @@ class TokenClassifierDetector:
         return [mention for mention in found if not self.labels or mention.type in self.labels]
 
     def _read(self, text: str) -> _Read:
-        from entlink.encoders.tokens import plain
+        from entlink.encoders.text.tokens import plain
 
         encoded = self._tokenizer.encode(plain(text), add_special_tokens=False)
         words, offsets = encoded.word_ids, encoded.offsets
@@ -121,7 +121,7 @@ class TokenClassifierDetector:
 
 def _checked_layout(folder: Path) -> int:
     """How many tokens the model reads at once, if its files say that it labels tokens."""
-    from entlink.encoders.hugging_face import read_layout, weight_files
+    from entlink.encoders.models.hugging_face import read_layout, weight_files
 
     layout = read_layout(folder)
     kinds = [str(kind) for kind in layout.config.get("architectures") or [layout.config.get("model_type", "?")]]
@@ -160,8 +160,8 @@ def _loaded(folder: Path) -> Any:
 
 def _tokenizer(folder: Path) -> tuple[Any, list[int], list[int]]:
     """The tokenizer, and the model's own signs before a text and after it."""
-    from entlink.encoders.tokens import signs_of
-    from entlink.encoders.torch_tokenizer import fast_tokenizer
+    from entlink.encoders.text.tokens import signs_of
+    from entlink.encoders.text.torch_tokenizer import fast_tokenizer
 
     if not any(next(folder.glob(kind), None) for kind in _VOCABULARIES):
         raise InputError(f"{folder}: no tokenizer is here. Fetch tokenizer.json with the weights")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import exp
 
 from entlink.documents import Candidate
-from entlink.kb.tiers import Tier
+from entlink.kb.names.tiers import Tier
 
 WIDEST_LEAD = 8.0  # of sums: a candidate that is ahead by more is ahead by far
 _LOOSEST = float(max(Tier))

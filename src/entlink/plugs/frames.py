@@ -16,10 +16,10 @@ import msgspec
 
 from entlink.documents import Document, Entity, Link
 from entlink.errors import FieldError, InputError, MissingExtraError, SourceError
-from entlink.kb.build import BuildOptions, build
+from entlink.kb.build.from_sources import BuildOptions, build
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.kb.manifest import Manifest
-from entlink.linker import Linker
+from entlink.kb.store.manifest import Manifest
+from entlink.linking.linker import Linker
 from entlink.sources.columns import EXTERNAL, ColumnMapping, listed, missing_column
 from entlink.sources.fields import cell_as_external, cell_as_names
 

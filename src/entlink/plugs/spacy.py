@@ -16,7 +16,7 @@ import msgspec
 
 from entlink.documents import Document, Link, Mention, Span
 from entlink.errors import ConfigError, MissingExtraError
-from entlink.linker import Linker, load
+from entlink.linking.linker import Linker, load
 
 try:
     from spacy.language import Language

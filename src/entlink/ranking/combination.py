@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from entlink.documents import Candidate, Document
 from entlink.errors import ConfigError, MissingExtraError, MissingModelError
+from entlink.evidence.cooccurrence import CompanyEvidence
+from entlink.evidence.cross_encoder import CrossScores, PairScorer
+from entlink.evidence.popularity import Popularity
+from entlink.evidence.spelling import are_initials, likeness
 from entlink.interfaces import Shortlist
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.ranking.company import CompanyEvidence
-from entlink.ranking.cross_scores import CrossScores, PairScorer
-from entlink.ranking.popularity import Popularity
-from entlink.ranking.spelling import are_initials, likeness
 
 if TYPE_CHECKING:
-    from entlink.ranking.coherence import Coherence
+    from entlink.evidence.coherence import Coherence
 
 # Fitted on the development mentions of Schools Wikipedia, with links and without, and rounded.
 DEFAULT_WEIGHTS: Mapping[str, float] = {
@@ -93,11 +93,11 @@ class CombinationRanker:
 
     def _make_coherence(self, encoder: str) -> Coherence | None:
         """None where there is no encoder: whoever wanted one for retrieval has been told."""
-        from entlink.ranking.coherence import Coherence
+        from entlink.evidence.coherence import Coherence
 
         try:
             from entlink.encoders.dual import load_dual
-            from entlink.kb.vector_store import EntityVectors
+            from entlink.kb.indexes.vectors.store import EntityVectors
 
             return Coherence(self.kb, EntityVectors(self.kb, load_dual(encoder)))
         except (MissingModelError, MissingExtraError):

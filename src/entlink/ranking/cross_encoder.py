@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from math import exp
 
 from entlink.documents import Candidate
+from entlink.evidence.cross_encoder import CrossScores, PairScorer
 from entlink.interfaces import Shortlist
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.ranking.cross_scores import CrossScores, PairScorer
 
 
 class CrossEncoderRanker:

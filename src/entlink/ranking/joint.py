@@ -45,6 +45,6 @@ class JointRanker:
 
 
 def _scale_of(model: str | Path) -> float:
-    from entlink.encoders.joint import load_joint
+    from entlink.encoders.joint.model import load_joint
 
     return load_joint(model).settings.scale

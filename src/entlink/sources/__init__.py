@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from entlink.io.ledger import Ledger, OnError
 from entlink.sources.columns import ColumnMapping
 from entlink.sources.formats import FORMATS
-from entlink.sources.ledger import Ledger, OnError
-from entlink.sources.listed_pages import numbers_file
+from entlink.sources.mediawiki.listed_pages import numbers_file
+from entlink.sources.mediawiki.options import WikiOptions
+from entlink.sources.mediawiki.sql_dumps import table_of
 from entlink.sources.page import Anchor, Identifier, Item, Meanings, Page, Paragraph, Redirect
 from entlink.sources.part import Part
 from entlink.sources.source import Source, open_source
-from entlink.sources.sql_dumps import table_of
-from entlink.sources.wiki_options import WikiOptions
 
 __all__ = [
     "FORMATS",

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from entlink.dates import check_period
 from entlink.documents import Entity
 from entlink.errors import FieldError
+from entlink.io.lines import read_json_lines
 from entlink.sources.fields import (
     as_date,
     as_external,
@@ -25,10 +25,10 @@ from entlink.sources.fields import (
     as_word,
     converted,
 )
-from entlink.sources.lines import read_json_lines
 from entlink.sources.page import Anchor, Page, Paragraph
 from entlink.sources.reading import Reading
-from entlink.texts import check_texts
+from entlink.text.dates import check_period
+from entlink.text.field_limits import check_texts
 
 
 class _Paragraph(msgspec.Struct):

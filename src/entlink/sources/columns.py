@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from entlink.dates import check_period
 from entlink.documents import Entity
 from entlink.errors import FieldError, SourceError
 from entlink.sources.fields import (
@@ -23,7 +22,8 @@ from entlink.sources.fields import (
     cell_as_names,
 )
 from entlink.sources.page import Page
-from entlink.texts import check_texts
+from entlink.text.dates import check_period
+from entlink.text.field_limits import check_texts
 
 Convert = Callable[[object], Any]
 Row = Mapping[str, object]

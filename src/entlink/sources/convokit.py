@@ -15,11 +15,11 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from entlink.errors import FieldError, SourceError
+from entlink.io.files import open_bytes, plain_name
+from entlink.io.ledger import OnError
+from entlink.io.lines import read_json_lines
 from entlink.sources.columns import ColumnMapping
-from entlink.sources.files import open_bytes, plain_name
 from entlink.sources.json_array import array_items
-from entlink.sources.ledger import OnError
-from entlink.sources.lines import read_json_lines
 from entlink.sources.reading import Reading
 
 _LINES, _ARRAY, _ABOUT = "utterances.jsonl", "utterances.json", "corpus.json"

@@ -7,8 +7,8 @@ from typing import TypeVar
 
 import msgspec
 
-from entlink.dates import moment
 from entlink.errors import FieldError
+from entlink.text.dates import moment
 
 Value = TypeVar("Value")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -14,10 +13,11 @@ import msgspec
 
 from entlink.documents import Record
 from entlink.errors import SourceError
+from entlink.io.files import plain_name
+from entlink.io.lines import read_lines
 from entlink.sources.columns import ColumnMapping
-from entlink.sources.files import plain_name
-from entlink.sources.lines import read_lines
 from entlink.sources.reading import Reader, Reading, Splitter
+from entlink.text.nearest import nearest_question
 
 
 class Format(Record, frozen=True):
@@ -76,15 +76,15 @@ _ALL = (
         "mediawiki",
         "XML export of a MediaWiki, such as Wikipedia's pages-articles",
         (),
-        splitter_path="mediawiki:split",
-        naming_path="mediawiki:wiki_name",
+        splitter_path="mediawiki.export:split",
+        naming_path="mediawiki.export:wiki_name",
     ),
     Format(
         "mediawiki-sql",
         "tables page, redirect, page_props and langlinks of a MediaWiki as SQL",
         (".sql",),
-        splitter_path="mediawiki_tables:split",
-        naming_path="mediawiki_tables:wiki_name",
+        splitter_path="mediawiki.tables:split",
+        naming_path="mediawiki.tables:wiki_name",
     ),
 )
 FORMATS: Mapping[str, Format] = MappingProxyType({each.name: each for each in _ALL})
@@ -98,9 +98,8 @@ _WIKI_FILE = re.compile(r"wiki_\d+")
 def format_named(name: str) -> Format:
     """The format of that name."""
     if name not in FORMATS:
-        near = difflib.get_close_matches(name, FORMATS, n=1)
-        guess = f"Did you mean {near[0]!r}? " if near else ""
-        raise SourceError(f"there is no format {name!r}", hint=f"{guess}{_list_of_formats()}")
+        hint = f"{nearest_question(name, FORMATS)}{_list_of_formats()}"
+        raise SourceError(f"there is no format {name!r}", hint=hint)
     return FORMATS[name]
 
 

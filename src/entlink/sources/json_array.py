@@ -9,8 +9,8 @@ from io import BufferedReader
 from pathlib import Path
 
 from entlink.errors import SourceError
-from entlink.sources.files import broken_stream_errors
-from entlink.sources.lines import MAX_LINE, cut_off
+from entlink.io.files import broken_stream_errors
+from entlink.io.lines import MAX_LINE, cut_off
 
 _CHUNK = 1 << 18
 _MARK = re.compile(rb'["{}\[\]]')

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from entlink.errors import FieldError, SourceError
+from entlink.io.files import compression_of
 from entlink.sources.columns import RowPlan, missing_column
-from entlink.sources.files import compression_of
 from entlink.sources.page import Page
 from entlink.sources.reading import Reading
 

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import msgspec
 
-from entlink.sources.ledger import Ledger
+from entlink.io.ledger import Ledger
 from entlink.sources.page import Item, Page
 
 PART_PAGES = 20_000

@@ -26,13 +26,13 @@ from urllib.parse import unquote, urlsplit
 
 from entlink.documents import Entity
 from entlink.errors import FieldError, MissingExtraError, SourceError
+from entlink.io.files import broken_stream_errors, open_bytes, plain_name
+from entlink.io.lines import cut_off
 from entlink.sources.fields import as_date
-from entlink.sources.files import broken_stream_errors, open_bytes, plain_name
-from entlink.sources.lines import cut_off
 from entlink.sources.page import Page
 from entlink.sources.reading import Reading
 from entlink.sources.triples import Staging, Statement
-from entlink.texts import check_text
+from entlink.text.field_limits import check_text
 
 _SKOS = "http://www.w3.org/2004/02/skos/core#"
 _RDFS = "http://www.w3.org/2000/01/rdf-schema#"

@@ -10,14 +10,14 @@ from pathlib import Path
 import msgspec
 
 from entlink.errors import SourceError
+from entlink.io.files import compression_of, unreadable
+from entlink.io.ledger import OnError
 from entlink.sources.columns import ColumnMapping
-from entlink.sources.files import compression_of, unreadable
 from entlink.sources.formats import Format, detect, files_of, format_named
-from entlink.sources.ledger import OnError
+from entlink.sources.mediawiki.options import WikiOptions
 from entlink.sources.page import Item, Page
 from entlink.sources.part import PagesPart, Part, packed_parts
 from entlink.sources.reading import Reading
-from entlink.sources.wiki_options import WikiOptions
 
 
 class Source:

@@ -11,12 +11,12 @@ from typing import Any
 
 import msgspec
 
-from entlink import texts
 from entlink.errors import FieldError, SourceError
-from entlink.sources import lines
+from entlink.io import lines
 from entlink.sources.columns import RowPlan, missing_column
 from entlink.sources.page import Page
 from entlink.sources.reading import Reading
+from entlink.text import field_limits as texts
 
 _MAX_PLANS = 1000
 _SEPARATORS = (",", ";", "\t", "|")

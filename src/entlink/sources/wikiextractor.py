@@ -12,11 +12,11 @@ import msgspec
 
 from entlink.documents import Entity
 from entlink.errors import FieldError, SourceError
+from entlink.io.lines import decoded, read_json_lines, read_lines
 from entlink.sources.fields import as_id, as_title, converted
-from entlink.sources.lines import decoded, read_json_lines, read_lines
 from entlink.sources.page import Anchor, Page, Paragraph
 from entlink.sources.reading import Reading
-from entlink.texts import check_texts
+from entlink.text.field_limits import check_texts
 
 # Titles are written unescaped: a quote ends the value only where the next attribute or the tag's end follows.
 _ATTRIBUTE = re.compile(r'(\w+)="((?:[^"]|"(?!\s+\w+="|\s*>\s*$))*)"')

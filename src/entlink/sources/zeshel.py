@@ -9,12 +9,12 @@ import msgspec
 
 from entlink.documents import Entity
 from entlink.errors import FieldError
+from entlink.io.files import plain_name
+from entlink.io.lines import read_json_lines
 from entlink.sources.fields import as_id, as_title, converted
-from entlink.sources.files import plain_name
-from entlink.sources.lines import read_json_lines
 from entlink.sources.page import Page, Paragraph
 from entlink.sources.reading import Reading
-from entlink.texts import check_texts
+from entlink.text.field_limits import check_texts
 
 
 class _ZeshelDocument(msgspec.Struct):

@@ -7,14 +7,14 @@
 
 from __future__ import annotations
 
-from entlink.studies.candidate_results import CandidateOptions, CandidateStudy
-from entlink.studies.candidates import study_candidates
-from entlink.studies.conversation_results import ConversationOptions, ConversationStudy
-from entlink.studies.conversation_runs import RunSource
-from entlink.studies.conversations import study_conversations
+from entlink.studies.candidates.results import CandidateOptions, CandidateStudy
+from entlink.studies.candidates.study import study_candidates
+from entlink.studies.conversations.results import ConversationOptions, ConversationStudy
+from entlink.studies.conversations.runs import RunSource
+from entlink.studies.conversations.study import study_conversations
 from entlink.studies.systems import ConfiguredSystem, NearestTitleSystem, default_systems
-from entlink.studies.unfamiliar import UnfamiliarOptions, study_unfamiliar_kb
-from entlink.studies.unfamiliar_results import UnfamiliarStudy
+from entlink.studies.unfamiliar.results import UnfamiliarStudy
+from entlink.studies.unfamiliar.study import UnfamiliarOptions, study_unfamiliar_kb
 
 __all__ = [
     "CandidateOptions",

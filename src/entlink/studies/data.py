@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,14 +10,12 @@ from entlink.documents import Document, GoldLink, Mention, Record
 from entlink.errors import InputError, SourceError
 from entlink.evaluation.files import File
 from entlink.evaluation.identities import Identities
-from entlink.evaluation.items import surface_of, within_bounds
 from entlink.evaluation.results import FileFacts
+from entlink.evaluation.scoring.items import surface_of, within_bounds
 from entlink.version import __version__
 
 if TYPE_CHECKING:
     from entlink.kb.knowledge_base import KnowledgeBase
-
-Progress = Callable[[str, float, float], None]
 
 
 class Facts(Record, frozen=True, omit_defaults=False):

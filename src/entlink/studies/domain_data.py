@@ -11,11 +11,12 @@ import msgspec
 from entlink.documents import Document, GoldLink
 from entlink.errors import InputError
 from entlink.evaluation.identities import Identities
+from entlink.io.progress import Progress
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.registry import did_you_mean
-from entlink.studies.data import Progress, StudyData, no_gold
+from entlink.studies.data import StudyData, no_gold
 from entlink.studies.domains import Assign, Domains
-from entlink.studies.unfamiliar_results import DomainFacts
+from entlink.studies.unfamiliar.results import DomainFacts
+from entlink.text.nearest import did_you_mean
 
 _NO_DOMAIN, _UNKNOWN, _NOT_WANTED = "without a domain", "of a domain that no entity has", "of other domains"
 _NO_GOLD = "of domains without gold of their own"

@@ -15,7 +15,7 @@ from entlink.errors import ConfigError, InputError
 from entlink.evaluation.files import run_name
 from entlink.evaluation.identities import Identities
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.registry import did_you_mean
+from entlink.text.nearest import did_you_mean
 
 WAYS = ("type", "page", "file", "meta:FIELD")
 Assign = Callable[[Document, Path], str | None]

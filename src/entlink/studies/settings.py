@@ -9,7 +9,9 @@ from typing import Any
 
 import msgspec
 
-from entlink.config import (
+from entlink.errors import EntlinkError, MissingExtraError, MissingModelError
+from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.linking.config import (
     LINKER_FILE,
     LinkerConfig,
     Stage,
@@ -19,10 +21,8 @@ from entlink.config import (
     read_config,
     retriever_names,
 )
-from entlink.errors import EntlinkError, MissingExtraError, MissingModelError
-from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.linker import Linker
-from entlink.registry import find
+from entlink.linking.linker import Linker
+from entlink.linking.registry import find
 
 MISSING = (MissingModelError, MissingExtraError)
 

@@ -8,12 +8,12 @@ from typing import Protocol
 
 import msgspec
 
-from entlink.config import LINKER_FILE, LinkerConfig, linker_beside, make_stage, read_config
 from entlink.documents import Document, Mention, Span
 from entlink.errors import InputError
 from entlink.interfaces import Question, Rescorer, Retriever
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.linker import Linker, load
+from entlink.linking.config import LINKER_FILE, LinkerConfig, linker_beside, make_stage, read_config
+from entlink.linking.linker import Linker, load
 from entlink.mentions.given import GivenMentions
 from entlink.nil import ThresholdNil
 from entlink.ranking.prior import PriorRanker

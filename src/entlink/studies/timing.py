@@ -9,9 +9,9 @@ from time import perf_counter
 from typing import Any
 
 from entlink.documents import Candidate, GoldLink
-from entlink.evaluation.ranking import Outcome, rank_of, recall_at, reciprocal_rank
+from entlink.evaluation.scoring.ranking import Outcome, rank_of, recall_at, reciprocal_rank
 from entlink.interfaces import Fusion, Retriever
-from entlink.studies.candidate_results import Found, SliceFound
+from entlink.studies.candidates.results import Found, SliceFound
 
 Labels = Sequence[tuple[str, str]]  # slice and value, of one mention
 _EVERYTHING = ("", "")

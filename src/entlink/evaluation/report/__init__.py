@@ -11,7 +11,7 @@ from entlink.evaluation.report.latex import latex
 from entlink.evaluation.report.page import GENERATOR, page
 from entlink.evaluation.report.spreadsheets import spreadsheets
 from entlink.evaluation.results import Evaluation
-from entlink.evaluation.runner import Progress
+from entlink.io.progress import Progress
 
 _SUFFIXES = (".html", ".htm")
 _BESIDE = (".csv", "-slices.csv", "-blame.csv", "-differences.csv", ".tex")

@@ -11,7 +11,7 @@ from entlink.evaluation.report.loss_tables import Slices
 from entlink.evaluation.report.runs import Run, named_runs, why_apart
 from entlink.evaluation.report.table import Table
 from entlink.evaluation.results import Evaluation
-from entlink.evaluation.runner import Progress
+from entlink.io.progress import Progress
 
 
 class Report(NamedTuple):

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from entlink.errors import InputError
-from entlink.evaluation.comparing import Comparison, compare
+from entlink.evaluation.intervals.comparing import Comparison, compare
 from entlink.evaluation.report.runs import Run, same_gold
-from entlink.evaluation.runner import Progress
+from entlink.io.progress import Progress
 
 _ROUNDS, _FEWEST_ROUNDS = 10_000, 1_000
 DIFFERENT_GOLD = "the gold is not the same file, or not the same documents"

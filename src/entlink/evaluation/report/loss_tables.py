@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from entlink.evaluation.blame import STAGE_OF
 from entlink.evaluation.report.runs import Run
 from entlink.evaluation.report.score_tables import by_run, head, micro_scores, score
 from entlink.evaluation.report.table import Amount, Cell, Group, Part, Row, Table, without_empty
 from entlink.evaluation.results import Blame, Slice
+from entlink.evaluation.scoring.blame import STAGE_OF
 
 CEILINGS = ("coverage", "detection", "candidates", "ranking", "final")
 # In the order of the pipeline, which is also the order of their colours.

@@ -10,8 +10,8 @@ from math import ceil, floor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from entlink.errors import MissingExtraError
+from entlink.evaluation.intervals.resampling import Interval
 from entlink.evaluation.report.markup import Html, readable, tag
-from entlink.evaluation.resampling import Interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from entlink.evaluation.intervals.resampling import MEASURES, Intervals
 from entlink.evaluation.report.differences import Paired
 from entlink.evaluation.report.runs import Run
 from entlink.evaluation.report.table import Cell, Chance, Gap, Group, Row, Score, Table, marked
-from entlink.evaluation.resampling import MEASURES, Intervals
 from entlink.evaluation.results import Micro, Task
 
 TASKS: Mapping[str, str] = {

@@ -6,13 +6,13 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from entlink.evaluation.blame import STAGE_OF
+from entlink.evaluation.intervals.resampling import MEASURES
 from entlink.evaluation.report.content import Report
 from entlink.evaluation.report.differences import Paired
 from entlink.evaluation.report.loss_tables import CEILINGS, shares_of
 from entlink.evaluation.report.runs import Run
-from entlink.evaluation.resampling import MEASURES
 from entlink.evaluation.results import TASKS, Macro, Micro, Ranking
+from entlink.evaluation.scoring.blame import STAGE_OF
 
 Value = str | int | float | None
 SCORES = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from entlink.evaluation.resampling import Interval
+from entlink.evaluation.intervals.resampling import Interval
 
 Mark = Literal["", "best", "near"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from entlink.evaluation.conventions import MATCHING_MEANS, NIL_MEANS
+from entlink.evaluation.scoring.conventions import MATCHING_MEANS, NIL_MEANS
 
 TASKS_MEAN: Mapping[str, str] = {
     "MD": (

@@ -65,7 +65,7 @@ def reader_of(site: Site) -> Reader:
 
 
 def _default_expander() -> Expander:
-    from entlink.sources.wikitext.expansion import default_expander
+    from entlink.sources.wikitext.templates.expansion import default_expander
 
     return default_expander()
 

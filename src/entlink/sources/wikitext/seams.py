@@ -37,7 +37,7 @@ def close_seams(text: str) -> str:
     """
     if SEAM not in text:
         return text
-    if "[" not in text and f"'{SEAM}" not in text:
+    if "[" not in text and "]" not in text and f"'{SEAM}" not in text:
         return text.replace(SEAM, "")
     pieces = list(filter(None, text.split(SEAM)))
     closed = pieces[:1]

@@ -1,0 +1,49 @@
+"""Files and folders that are there whole or not at all, and the lock of a folder that only one process writes to."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from entlink.errors import LockedError
+
+
+@contextmanager
+def write_lock(folder: Path, name: str = "write.lock") -> Iterator[None]:
+    """Only one process edits a KB, and only one indexes it; a lock goes with the process that held it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / name
+    with path.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as problem:
+            raise LockedError(f"{folder}: another process is writing to it. Try again when it is done") from problem
+        if not path.exists() or not os.path.samestat(os.fstat(file.fileno()), path.stat()):
+            raise LockedError(f"{folder}: it was replaced just now. Try again")
+        yield
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file that is there whole or not at all, whenever the process is killed."""
+    partial = path.with_name(f"{path.name}.partial")
+    partial.write_bytes(content)
+    partial.replace(path)
+
+
+@contextmanager
+def whole_folder(folder: Path) -> Iterator[Path]:
+    """A folder to write to that comes into place at the end, whole; one that was there goes only then."""
+    folder = folder.absolute()
+    partial, before = (folder.with_name(f"{folder.name}.{end}") for end in ("partial", "before"))
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    yield partial
+    shutil.rmtree(before, ignore_errors=True)
+    if folder.exists():
+        folder.rename(before)
+    partial.rename(folder)
+    shutil.rmtree(before, ignore_errors=True)

@@ -1,0 +1,186 @@
+"""Sources to a knowledge base: in a folder beside the target, step by step, moved into place at the end.
+
+A build that was killed goes on where it stopped when the same command is run again.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from entlink.io.progress import Progress, ignore_progress
+from entlink.errors import ExistsError, InputError
+from entlink.kb.build.steps import EXPORT, TABLES, Building, BuildOptions
+from entlink.kb.store.manifest import Manifest
+from entlink.io.resuming import PLAN, Stamp, stamps, take_up
+from entlink.kb.store.store import DATABASE, REPLACED, Store
+from entlink.kb.store.writing import create_store
+from entlink.io.atomic import write_lock
+from entlink.sources import Source, WikiOptions, open_source, table_of
+from entlink.version import __version__
+
+__all__ = ["BuildOptions", "build", "check_target", "move_into_place"]
+
+SUFFIX = ".building"
+
+
+class _Plan(msgspec.Struct, frozen=True):
+    """What a half-done build must have in common with the command that takes it up again."""
+
+    entlink: str
+    sources: tuple[Stamp, ...]
+    format: str | None
+    columns: dict[str, str]
+    language: str | None
+    on_error: str
+    count_text: bool
+    descriptions: str
+    names_in_openings: bool
+    limit: int | None
+    wiki: WikiOptions
+    rules: str
+
+
+def build(
+    sources: Sequence[str | Path] | str | Path,
+    out: str | Path,
+    options: BuildOptions = BuildOptions(),
+    *,
+    replace: bool = False,
+    command: str = "",
+    progress: Progress = ignore_progress,
+) -> Manifest:
+    """Build a knowledge base from one or more sources; returns its manifest."""
+    if isinstance(sources, str | Path):
+        sources = [sources]
+    target = Path(out)
+    check_target(target, replace=replace)
+    opened = _open_all(sources, options)
+    work = target.with_name(target.name + SUFFIX)
+    with write_lock(work):
+        take_up(work, _plan(opened, options), create_store)
+        manifest = _run(work, opened, options, command, progress)
+        move_into_place(work, target)
+    return manifest
+
+
+def check_target(target: Path, *, replace: bool) -> None:
+    """Whether a knowledge base may be made there."""
+    if target.suffix != ".kb":
+        raise InputError(f"{target}: a knowledge base is a folder named like NAME.kb")
+    if _replaced(target).exists() and not target.exists():
+        _replaced(target).rename(target)  # a replacement was killed between its two renames
+    if not target.exists():
+        return
+    if not (target / DATABASE).exists():
+        raise ExistsError(f"{target} is there and is not a knowledge base: choose another name")
+    if not replace:
+        raise ExistsError(
+            f"{target} is there already. --replace builds it anew; `entlink kb sync` takes in a changed table"
+        )
+
+
+def _open_all(sources: Sequence[str | Path], options: BuildOptions) -> list[Source]:
+    """The tables of a wiki come first; without an export, its table of pages has to tell of all entities."""
+    opened = [_open(source, options) for source in sources]
+    if opened and all(source.format == TABLES for source in opened):
+        _check_has_pages(opened)
+        titles_only = msgspec.structs.replace(options.wiki, titles_only=True)
+        tables = [_open(source, msgspec.structs.replace(options, wiki=titles_only)) for source in sources]
+        return sorted(tables, key=lambda source: table_of(source.path)[0] == "page")  # a limit is for its rows alone
+    _check_wikis(opened)
+    return sorted(opened, key=lambda source: source.format != TABLES)
+
+
+def _check_has_pages(tables: Sequence[Source]) -> None:
+    if not any(table_of(source.path)[0] == "page" for source in tables):
+        raise InputError(
+            f"{tables[0].path} tells of pages by their numbers only. Give the wiki's export too, or the table page"
+        )
+
+
+def _check_wikis(sources: Sequence[Source]) -> None:
+    """The numbers of pages in a table mean nothing to the export of another wiki."""
+    exports = {source.wiki: source.path for source in sources if source.format == EXPORT}
+    tables = {source.wiki: source.path for source in sources if source.format == TABLES}
+    if exports.keys() >= tables.keys() or (len(exports) == len(tables) == 1 and "" in (*exports, *tables)):
+        return
+    wiki, table = next((wiki, path) for wiki, path in tables.items() if wiki not in exports)
+    raise InputError(
+        f"{table} is a table of the wiki {wiki or 'with no name'}, and the exports are of "
+        f"{', '.join(str(name or 'a wiki with no name') for name in exports) or 'none'}. Give each wiki's own tables"
+    )
+
+
+def _open(source: str | Path, options: BuildOptions) -> Source:
+    if not Path(source).exists():
+        raise InputError(f"{source}: no such file or folder")
+    return open_source(
+        source,
+        format=options.format,
+        columns=options.columns or None,
+        on_error=options.on_error,
+        language=options.language,
+        wiki=msgspec.structs.replace(options.wiki, links_only=_needs_links_only(options)),
+    )
+
+
+def _needs_links_only(options: BuildOptions) -> bool:
+    """Whether the texts are neither counted nor kept, so that finding their links will do."""
+    return not options.count_text and options.descriptions == "opening"
+
+
+def _plan(sources: Sequence[Source], options: BuildOptions) -> _Plan:
+    return _Plan(
+        __version__,
+        stamps(sources),
+        options.format,
+        dict(options.columns),
+        options.language,
+        options.on_error,
+        options.count_text,
+        options.descriptions,
+        options.names_in_openings,
+        options.limit,
+        options.wiki,
+        options.wiki.rules_checksum(),
+    )
+
+
+def _tune(store: Store) -> None:
+    """A build that is killed starts again from its last commit, so commits need not wait for the disk."""
+    store.connection.execute("PRAGMA synchronous = NORMAL")
+    store.connection.execute("PRAGMA cache_size = -65536")
+    store.connection.execute("PRAGMA wal_autocheckpoint = 20000")
+
+
+def _run(work: Path, sources: Sequence[Source], options: BuildOptions, command: str, progress: Progress) -> Manifest:
+    store = Store(work, writable=True)
+    try:
+        _tune(store)
+        return Building(store, sources, options, command, progress).run()
+    finally:
+        store.close()
+
+
+def move_into_place(work: Path, target: Path) -> None:
+    """The last step: from here on readers see the new knowledge base, or still the old one.
+
+    What the build no longer needs goes only after the move, so that a kill just before it loses nothing.
+    """
+    if target.exists():
+        shutil.rmtree(_replaced(target), ignore_errors=True)  # half removed by a replacement that was killed
+        # Whoever is editing or indexing the old one must be done, or their work would go with it.
+        with write_lock(target), write_lock(target, "index.lock"):
+            target.rename(_replaced(target))
+    work.rename(target)
+    shutil.rmtree(_replaced(target), ignore_errors=True)
+    shutil.rmtree(target / "staging", ignore_errors=True)
+    (target / PLAN).unlink(missing_ok=True)
+
+
+def _replaced(target: Path) -> Path:
+    return target.with_name(target.name + REPLACED)

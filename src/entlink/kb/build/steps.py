@@ -1,0 +1,235 @@
+"""The steps of a build, from sources to a finished store: stage, join, store, count, index."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Literal, TypeVar
+
+import msgspec
+
+from entlink.engine.local import DEFAULT_MEMORY, default_processes
+from entlink.io.progress import Progress
+from entlink.io.checksums import checksum, checksums
+from entlink.kb.names.counts import BASE
+from entlink.kb.build.count_links import LinkTotals, write_link_counts, write_occurrences
+from entlink.kb.build.fill_hyperlinks import store_hyperlinks
+from entlink.kb.indexes.names import make_index
+from entlink.kb.build.fill_store import Checkpoint, Ingestion, Piece, pieces_of
+from entlink.kb.store.manifest import Manifest, OpeningTotals, SourceCard, WikiTotals
+from entlink.kb.build.count_texts import count_occurrences
+from entlink.kb.store.openings import find_openings
+from entlink.kb.build.read_sources import PROBLEMS_KEPT, StagedSource, Stager
+from entlink.kb.store.store import Store
+from entlink.kb.build.wiki_names import FINAL_REDIRECTS, join_names, list_disambiguations, read_extras, read_redirects
+from entlink.kb.store.writing import create_indexes, empty_log, insert_redirects, set_meta, transaction
+from entlink.text.dates import now
+from entlink.io.atomic import write_whole
+from entlink.sources import Source, WikiOptions
+from entlink.version import __version__
+
+FIRST_INDEX = "index-1"
+WIKI = "wiki"
+_AMBIGUOUS = "that only tell what a name may mean"
+EXPORT, TABLES = "mediawiki", "mediawiki-sql"
+Totals = TypeVar("Totals", LinkTotals, WikiTotals, OpeningTotals)
+
+
+class BuildOptions(msgspec.Struct, frozen=True):
+    """How to read the sources and how much of the machine to use.
+
+    With `descriptions` "full" an entity is described by the whole text of its page, not by how that begins. With
+    `names_in_openings` the other names that its first sentence gives are names of it, and some are redirects.
+    """
+
+    format: str | None = None
+    columns: Mapping[str, str] = {}
+    language: str | None = None
+    on_error: Literal["stop", "skip"] = "stop"
+    count_text: bool = True
+    descriptions: Literal["opening", "full"] = "opening"
+    names_in_openings: bool = False
+    memory: str = DEFAULT_MEMORY
+    processes: int | None = None
+    limit: int | None = None
+    wiki: WikiOptions = WikiOptions()
+
+
+class Building:
+    """The steps of a build; each leaves files behind, and is not done again where they are there."""
+
+    def __init__(
+        self, store: Store, sources: Sequence[Source], options: BuildOptions, command: str, progress: Progress
+    ) -> None:
+        self._store, self._sources, self._options, self._progress = store, sources, options, progress
+        self._command, self._read = command, Checkpoint()
+        self._staging = store.folder / "staging"
+        self._processes = options.processes or default_processes()
+
+    def run(self) -> Manifest:
+        """All steps, from the sources to a finished store."""
+        store = self._store
+        staged = self._stage()
+        pieces = pieces_of(self._staging / "parts", staged, self._sources)
+        parts = [piece.folder for piece in pieces]
+        wiki = self._join_names(parts)
+        self._read = self._ingest(pieces)
+        create_indexes(store)
+        links = self._count_links(parts)
+        openings = self._read_openings()
+        self._make_index(parts)
+        manifest = self._manifest(staged, links, wiki, openings)
+        with transaction(store) as connection:
+            set_meta(connection, "index", FIRST_INDEX)
+            set_meta(connection, "added_weight", str(links.mean()))
+            set_meta(connection, "texts", str(self._read.texts))
+            set_meta(connection, "manifest", msgspec.json.encode(manifest).decode())
+        empty_log(store)
+        return manifest
+
+    def _stage(self) -> list[StagedSource]:
+        folder, options = self._staging / "parts", self._options
+        stager = Stager(
+            folder,
+            texts=options.count_text,
+            full=options.descriptions == "full",
+            limit=options.limit,
+            processes=self._processes,
+            progress=self._progress,
+            total=sum(source.size for source in self._sources),
+        )
+        staged: list[StagedSource] = []
+        for number, source in enumerate(self._sources):
+            if source.format == EXPORT:
+                self._note_disambiguations(source, [folder / name for each in staged for name in each.parts])
+            staged.append(stager.stage(source, number))
+        return staged
+
+    def _note_disambiguations(self, source: Source, tables: Sequence[Path]) -> None:
+        """What the tables, which come first, say of disambiguation pages must be known when the export is read."""
+        folder = self._staging / "disambiguations"
+        if tables and not folder.exists():
+            partial = folder.with_name("disambiguations.partial")
+            shutil.rmtree(partial, ignore_errors=True)
+            wikis = {each.wiki for each in self._sources if each.format == EXPORT}
+            only = next(iter(wikis)) if len(wikis) == 1 else None
+            list_disambiguations(tables, partial, self._staging, only, memory=self._options.memory)
+            partial.rename(folder)
+        if tables:
+            source.note_disambiguations(folder)
+
+    def _join_names(self, parts: Sequence[Path]) -> WikiTotals | None:
+        """What redirects, disambiguation pages and tables say of the pages; None where there is no wiki."""
+
+        def joined() -> WikiTotals:
+            return join_names(parts, self._staging / WIKI, self._staging, memory=self._options.memory)
+
+        if not any(source.wiki is not None for source in self._sources):
+            return None
+        self._progress("joining names", 0, 1)
+        return self._once("wiki", joined, WikiTotals)
+
+    def _ingest(self, pieces: Sequence[Piece]) -> Checkpoint:
+        options, wiki = self._options, self._staging / WIKI
+        is_wiki = wiki.exists()
+        ingestion = Ingestion(
+            self._store,
+            skip=options.on_error == "skip",
+            limit=options.limit,
+            by_wikidata=options.wiki.ids == "wikidata",
+            extras=read_extras(wiki, memory=options.memory) if is_wiki else iter(()),
+        )
+        read = ingestion.run(pieces, self._progress)
+        if is_wiki:
+            insert_redirects(self._store, read_redirects(wiki, memory=options.memory))
+        return read
+
+    def _count_links(self, parts: Sequence[Path]) -> LinkTotals:
+        def counted() -> LinkTotals:
+            redirects = self._staging / WIKI / FINAL_REDIRECTS
+            return write_link_counts(
+                self._store, parts, redirects, self._staging, memory=self._options.memory, targets=targets
+            )
+
+        targets = self._staging / "targets.parquet" if self._options.descriptions == "full" else None
+        self._progress("counting links", 0, 1)
+        totals = self._once("links", counted, LinkTotals)
+        if targets is not None:
+            store_hyperlinks(self._store, parts, targets, self._staging, self._progress, memory=self._options.memory)
+        return totals
+
+    def _read_openings(self) -> OpeningTotals | None:
+        """Only after the links are counted: where a link leads is not to depend on what was inferred."""
+
+        def read() -> OpeningTotals:
+            with transaction(self._store):
+                return find_openings(self._store, self._progress)
+
+        return self._once("openings", read, OpeningTotals) if self._options.names_in_openings else None
+
+    def _once(self, name: str, step: Callable[[], Totals], type: type[Totals]) -> Totals:
+        """What a step came to, which is done only if it was not done before."""
+        saved = self._staging / f"{name}.json"
+        if saved.exists():
+            return msgspec.json.decode(saved.read_bytes(), type=type)
+        totals = step()
+        write_whole(saved, msgspec.json.encode(totals))
+        return totals
+
+    def _make_index(self, parts: Sequence[Path]) -> None:
+        """The alias index; with `count_text` the texts are scanned as soon as the dictionary is complete."""
+        store, options, index = self._store, self._options, self._store.folder / FIRST_INDEX
+
+        def count_texts(shards: int) -> list[Path]:
+            folder, processes = self._staging / "texts", self._processes if len(parts) > 1 else 1
+            counted = count_occurrences(parts, index, shards, folder, self._progress, processes=processes)
+            write_occurrences(counted, store.folder / "counts" / BASE, self._staging, memory=options.memory)
+            return counted
+
+        make_index(
+            store,
+            index,
+            self._staging,
+            memory=options.memory,
+            processes=self._processes,
+            progress=self._progress,
+            count_texts=count_texts if options.count_text else None,
+        )
+
+    def _manifest(
+        self,
+        staged: Sequence[StagedSource],
+        links: LinkTotals,
+        wiki: WikiTotals | None,
+        openings: OpeningTotals | None,
+    ) -> Manifest:
+        read = self._read
+        return Manifest(
+            entlink=__version__,
+            built=now(),
+            command=self._command,
+            sources=[self._card(number, each) for number, each in enumerate(staged)],
+            entities=self._store.count(),
+            links=links.resolved,
+            links_unresolved=links.unresolved,
+            texts=read.texts,
+            counts=checksums(self._store.folder / "counts"),
+            problems=[*chain.from_iterable(each.problems for each in staged), *read.problems][:PROBLEMS_KEPT],
+            wiki=wiki,
+            openings=openings,
+        )
+
+    def _card(self, number: int, staged: StagedSource) -> SourceCard:
+        source, read = self._sources[number], self._read
+        ambiguous = read.disambiguations.get(number, 0)
+        return SourceCard(
+            source.path.name,
+            source.format,
+            source.size,
+            checksum(source.path) if source.path.is_file() else "",
+            read.read.get(number, 0),
+            staged.skipped + read.doubles.get(number, 0),
+            staged.left_out | ({_AMBIGUOUS: ambiguous} if ambiguous else {}),
+        )

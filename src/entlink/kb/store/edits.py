@@ -1,0 +1,299 @@
+"""Changing a knowledge base: every change is one transaction that readers see at once."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from entlink.documents import Entity
+from entlink.errors import ExistsError, FieldError, InputError, NotFoundError
+from entlink.io.atomic import write_lock
+from entlink.kb.store.hyperlinks import drop_hyperlinks
+from entlink.kb.store.openings import drop_openings
+from entlink.kb.store.store import Store, Version, existing
+from entlink.kb.store.versions import (
+    add_version,
+    changed_version,
+    check_apart,
+    is_dated,
+    meant_version,
+    stated_version,
+    version_from,
+    with_dates_in_utc,
+)
+from entlink.kb.store.writing import (
+    delete_entity,
+    insert_entity,
+    insert_version,
+    record_edit,
+    replace_current,
+    transaction,
+)
+from entlink.sources import Page, Source
+from entlink.text.field_limits import check_texts
+from entlink.text.folding import key_of
+from entlink.text.titles import tidy
+
+_UNDATED = "undated"
+
+
+class SyncReport(msgspec.Struct):
+    """What a sync did: rows, each an entity or a version of one, and entities that it removed."""
+
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    removed: int = 0
+
+
+@contextmanager
+def open_for_writing(folder: str | Path) -> Iterator[Store]:
+    """The store under the folder's write lock, which is taken first: a replacement may be under way."""
+    folder = existing(Path(folder))
+    with write_lock(folder):
+        store = Store(folder, writable=True)
+        try:
+            yield store
+        finally:
+            store.close()
+
+
+def add(
+    folder: str | Path, entities: Iterable[Entity | Page], *, weight: int | None = None, replace: bool = False
+) -> int:
+    """Add entities and versions, or with `replace` change those that are there; returns how many.
+
+    With `replace` a page with dates changes the version that begins on the same date, or is a further one if there is
+    none; a page without dates changes the current version, which keeps its dates.
+
+    `weight` is the pseudo-count of each of their names; by default what an average name of the knowledge
+    base has, so that a new "Mercury" neither always wins nor never. All are added, or none.
+    """
+    count = 0
+    with open_for_writing(folder) as store, transaction(store) as connection, _periods_apart(store):
+        before = store.last_edit()
+        for count, item in enumerate(entities, 1):
+            with _at_record(entities, count):
+                page = _checked(item if isinstance(item, Page) else Page(item))
+                if not replace:
+                    _check_put_once(store, page, before)
+                _add_one(store, connection, page, weight, replace=replace)
+    return count
+
+
+@contextmanager
+def _at_record(entities: Iterable[object], number: int) -> Iterator[None]:
+    """Errors inside name the record, and its file, if the entities are read from one."""
+    try:
+        yield
+    except (InputError, ExistsError) as problem:
+        if not isinstance(entities, Source):
+            raise
+        kind = ExistsError if isinstance(problem, ExistsError) else InputError
+        raise kind(f"{entities.path}, record {number}: {problem}") from problem
+
+
+def _check_put_once(store: Store, page: Page, before: int) -> None:
+    """An id that this very call has added must not be told as one that was there."""
+    key = store.key(page.entity.id)
+    if key is None or not _is_edited_since(store, key, before):
+        return
+    if not is_dated(page) or version_from(store.stated_versions(key), page.valid_from):
+        raise InputError(
+            f"the id {page.entity.id!r} appears a second time. "
+            "Ids must be unique (each dated version needs its own valid_from)"
+        )
+
+
+def _is_edited_since(store: Store, key: int, before: int) -> bool:
+    query = "SELECT 1 FROM edits WHERE entity = ? AND seq > ?"
+    return store.connection.execute(query, (key, before)).fetchone() is not None
+
+
+def _add_one(store: Store, connection: sqlite3.Connection, page: Page, weight: int | None, *, replace: bool) -> None:
+    key = store.key(page.entity.id)
+    if key is None:
+        own = _added_weight(store) if weight is None else weight
+        key = insert_entity(connection, page.entity, page.valid_from, page.valid_to, own)
+    elif replace:
+        before = store.stated_versions(key)
+        _put_version(connection, key, before, page)
+        after = [version.entity.description for version in store.stated_versions(key)]
+        drop_hyperlinks(connection, key, after)
+        if after[0] != before[0].entity.description:
+            drop_openings(connection, key)
+        if weight is not None:
+            connection.execute("UPDATE entities SET weight = ? WHERE key = ?", (weight, key))
+    else:
+        versions = store.stated_versions(key)
+        _check_is_new(store, versions, page)
+        add_version(connection, key, versions[0], stated_version(page))
+    record_edit(connection, key, "put")
+
+
+def _put_version(connection: sqlite3.Connection, key: int, versions: list[Version], page: Page) -> None:
+    """Replace the version that the page means, or add one where it means none that is there."""
+    old, current = meant_version(versions, page), versions[0]
+    if old is None:
+        add_version(connection, key, current, stated_version(page))
+    else:
+        write = replace_current if old is current else insert_version
+        write(connection, key, *changed_version(old, page))
+
+
+def _check_is_new(store: Store, versions: list[Version], page: Page) -> None:
+    id = page.entity.id
+    if not is_dated(page):
+        raise ExistsError(
+            f"{store.folder}: an entity {id!r} is there already. "
+            "--replace changes it; a valid_from date adds a version"
+        )
+    if version_from(versions, page.valid_from):
+        since = page.valid_from or "the beginning"
+        raise ExistsError(
+            f"{store.folder}: the entity {id!r} has a version from {since} already. "
+            "Give another valid_from; --replace changes that version"
+        )
+
+
+@contextmanager
+def _periods_apart(store: Store) -> Iterator[None]:
+    """The periods of what was edited inside must not overlap in the end, whatever the order of the edits."""
+    before = store.last_edit()
+    yield
+    rows = store.connection.execute(
+        "SELECT DISTINCT entity FROM edits WHERE seq > ? AND entity IN (SELECT entity FROM versions)", (before,)
+    )
+    for (key,) in rows.fetchall():
+        versions = store.stated_versions(key)
+        try:
+            check_apart(versions)
+        except FieldError as problem:
+            raise InputError(f"entity {versions[0].entity.id!r}: {problem}") from problem
+
+
+def remove(folder: str | Path, identifiers: Iterable[str]) -> int:
+    """Remove entities by id or another identifier that means just one; all or none."""
+    count = 0
+    with open_for_writing(folder) as store, transaction(store) as connection:
+        for identifier in identifiers:
+            key = _required(store, identifier)
+            delete_entity(connection, key)
+            record_edit(connection, key, "remove")
+            count += 1
+    return count
+
+
+def pin(folder: str | Path, surface: str, identifier: str, *, case_sensitive: bool = False) -> None:
+    """From now on the surface always means this entity."""
+    with open_for_writing(folder) as store, transaction(store) as connection:
+        _set_rule(connection, surface, _required(store, identifier), case_sensitive=case_sensitive)
+
+
+def block(folder: str | Path, surface: str, *, case_sensitive: bool = False) -> None:
+    """From now on the surface is never linked."""
+    with open_for_writing(folder) as store, transaction(store) as connection:
+        _set_rule(connection, surface, None, case_sensitive=case_sensitive)
+
+
+def unrule(folder: str | Path, surface: str) -> int:
+    """Forget the pins and blocks on a surface; returns how many there were."""
+    with open_for_writing(folder) as store, transaction(store) as connection:
+        return connection.execute("DELETE FROM rules WHERE surface = ?", (tidy(surface),)).rowcount
+
+
+def _set_rule(connection: sqlite3.Connection, surface: str, entity: int | None, *, case_sensitive: bool) -> None:
+    if not key_of(surface):
+        raise InputError("an empty surface can be neither pinned nor blocked")
+    connection.execute("INSERT OR REPLACE INTO rules VALUES (?, ?, ?)", (tidy(surface), int(case_sensitive), entity))
+
+
+def sync(folder: str | Path, pages: Iterable[Page], *, delete: bool = False) -> SyncReport:
+    """Bring a knowledge base in line with a table, by id; `delete` removes what the table lacks.
+
+    Several rows with one id are versions of it, each with its own `valid_from`; rows mean versions as in `add`.
+    All of it is done, or nothing. A table without rows never deletes: it is most likely one that failed to load.
+    """
+    report = SyncReport()
+    with open_for_writing(folder) as store:
+        connection = store.connection
+        connection.execute("CREATE TEMP TABLE seen (id TEXT, begins TEXT, PRIMARY KEY (id, begins)) WITHOUT ROWID")
+        with transaction(store), _periods_apart(store):
+            rows = 0
+            for page in pages:
+                rows += 1
+                with _at_record(pages, rows):
+                    _sync_one(store, connection, _checked(page), report)
+            if delete:
+                if not rows:
+                    raise InputError("the table has no rows, and deleting what it lacks would delete everything")
+                _delete_unseen(connection, report)
+    return report
+
+
+def _sync_one(store: Store, connection: sqlite3.Connection, page: Page, report: SyncReport) -> None:
+    _note_seen(connection, page)
+    key = store.key(page.entity.id)
+    old = None if key is None else meant_version(store.stated_versions(key), page)
+    if old is not None and old == changed_version(old, page):
+        report.unchanged += 1
+        return
+    _add_one(store, connection, page, None, replace=True)
+    if old is None:
+        report.added += 1
+    else:
+        report.changed += 1
+
+
+def _note_seen(connection: sqlite3.Connection, page: Page) -> None:
+    """Only versions may have an id in common, and no two of them may begin on one date."""
+    id, begins = page.entity.id, (page.valid_from or "") if is_dated(page) else _UNDATED
+    seen = [row[0] for row in connection.execute("SELECT begins FROM seen WHERE id = ?", (id,))]
+    if seen and (begins in seen or _UNDATED in (begins, *seen)):
+        raise InputError(
+            f"the id {id!r} appears twice in the table. Ids must be unique to sync by them, "
+            "except that each dated version has its own valid_from"
+        )
+    connection.execute("INSERT INTO seen VALUES (?, ?)", (id, begins))
+
+
+def _delete_unseen(connection: sqlite3.Connection, report: SyncReport) -> None:
+    rows = connection.execute("SELECT key FROM entities WHERE id NOT IN (SELECT id FROM seen)").fetchall()
+    for (key,) in rows:
+        delete_entity(connection, key)
+        record_edit(connection, key, "remove")
+    report.removed = len(rows)
+
+
+def _checked(page: Page) -> Page:
+    """The page with its dates as they are stored; an error names the entity."""
+    entity = page.entity
+    if not entity.id or not entity.title.strip():
+        raise InputError(f"an entity needs an id and a title, got id {entity.id!r} and title {entity.title!r}")
+    try:
+        check_texts(msgspec.structs.asdict(entity))
+        msgspec.json.encode(entity)
+        return with_dates_in_utc(page)
+    except FieldError as problem:
+        raise InputError(f"entity {entity.id!r}: {problem}") from problem
+    except UnicodeEncodeError as problem:
+        raise InputError(f"entity {entity.id!r}: a text of it is not valid Unicode ({problem.reason})") from problem
+
+
+def _required(store: Store, identifier: str) -> int:
+    """The one entity an identifier means: what is changed for good must not be guessed."""
+    keys = store.resolve_all(identifier)
+    if not keys:
+        raise NotFoundError(f"{store.folder}: no entity {identifier!r}. `entlink kb search` finds entities by name")
+    if len(keys) > 1:
+        ids = ", ".join(repr(head[0]) for key in keys[:5] if (head := store.head(key)))
+        raise InputError(f"{store.folder}: {identifier!r} means {len(keys)} entities ({ids}). Give the id of one")
+    return keys[0]
+
+
+def _added_weight(store: Store) -> int:
+    return int(store.meta("added_weight", "0"))

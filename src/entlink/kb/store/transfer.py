@@ -1,0 +1,61 @@
+"""A knowledge base out to a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from entlink.documents import Entity
+from entlink.io.progress import Progress, ignore_progress
+from entlink.kb.store.store import Store, Version
+
+_EVERY = 10_000
+
+
+class ExportedEntity(Entity, frozen=True):
+    """One line of an export: an entity, or a dated version of one. `entlink kb build` reads it back."""
+
+    valid_from: str | None = None
+    valid_to: str | None = None
+
+
+def export(folder: str | Path, out: str | Path, *, progress: Progress = ignore_progress) -> int:
+    """Write every entity and version as JSON lines; the file appears when it is complete."""
+    target = Path(out)
+    partial = target.with_name(f"{target.name}.partial")
+    with partial.open("wb") as file:
+        count = export_to(file.write, folder, progress=progress)
+    partial.replace(target)
+    return count
+
+
+def export_to(write: Callable[[bytes], object], folder: str | Path, *, progress: Progress = ignore_progress) -> int:
+    """Give every entity and version to `write`, a JSON line at a time; returns how many there were."""
+    store = Store(Path(folder))
+    encoder = msgspec.json.Encoder()
+    count = 0
+    try:
+        total = store.count()
+        for record in exported(store):
+            write(encoder.encode(record) + b"\n")
+            count += 1
+            if count % _EVERY == 0:
+                progress("exporting", count, max(total, count))
+    finally:
+        store.close()
+    progress("exporting", count, count)
+    return count
+
+
+def exported(store: Store) -> Iterator[ExportedEntity]:
+    """Every version of every entity with the period that was given for it, oldest version first."""
+    for key, _, current in store.entities():
+        for version in (*store.other_versions(key, current.entity.id), current):
+            yield _line(version)
+
+
+def _line(version: Version) -> ExportedEntity:
+    fields = msgspec.structs.asdict(version.entity)
+    return ExportedEntity(**fields, valid_from=version.valid_from, valid_to=version.valid_to)

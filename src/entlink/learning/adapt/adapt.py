@@ -1,0 +1,183 @@
+"""Adapting a linker to a knowledge base: it is learnt from its own texts and links, without annotated data."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from math import ceil
+from pathlib import Path
+
+import msgspec
+
+from entlink.errors import ConfigError, EntlinkError, InputError, MissingExtraError
+from entlink.io.atomic import write_lock
+from entlink.io.progress import Progress, ignore_progress
+from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.learning.adapt.report import AdaptReport
+from entlink.learning.adapt.settings import SHARES, bases, config_of_training
+from entlink.learning.adapt.stages import FLAT, Stages
+from entlink.learning.adapt.state import STEP, AdaptFolder, AdaptOptions, AdaptState, check_same, facts_of
+from entlink.learning.adapt.training import NOT_WANTED
+from entlink.learning.fit.calibration import FEWEST_ENTITIES
+from entlink.learning.fit.logistic import numpy_or_told
+from entlink.learning.own_texts.texts import has_text
+from entlink.learning.train_config import TrainConfig
+from entlink.linking.config import linker_beside, read_config
+from entlink.linking.saved import CARD_FILE, save_linker
+
+_ENTITIES_A_SECOND = 60.0  # encoded for an index, on two cores
+_FOR_INDEXES = 0.5  # of the minutes, at most
+_LOCK = "adapting.lock"
+USUAL = AdaptOptions()
+
+
+def adapt(
+    kb_path: str | Path,
+    options: AdaptOptions = USUAL,
+    progress: Progress = ignore_progress,
+    *,
+    restart: bool = False,
+    command: str = "",
+) -> AdaptReport:
+    """Adapt a linker to a knowledge base and save it beside it, or in `options.output`.
+
+    Whoever calls again after an interruption goes on where it stopped; `restart` begins anew, and replaces a linker
+    that was not made by adapting. Without entities or texts to learn from nothing is changed; where the texts turn
+    out to give too few examples, the knowledge base keeps the indexes that were made to find them.
+    """
+    numpy_or_told()
+    path = Path(kb_path)
+    folder = AdaptFolder(Path(options.output) if options.output else linker_beside(path))
+    folder.check_start(options.config)
+    begun = None if restart else folder.read()
+    folder.check_output(replaces=restart or (begun is not None and begun.replaces))
+    with KnowledgeBase.open(path) as kb:
+        _check(kb, options, progress)
+        facts = facts_of(kb, options)
+    with write_lock(folder.path, _LOCK):
+        state = None if restart else folder.read()
+        if state is None:
+            folder.clear(_LOCK)
+            state = AdaptState(facts, read_config(options.config), replaces=restart)
+        else:
+            check_same(folder, state, facts)
+        stages = Stages(path, options, folder, state, progress)
+        _run(stages)
+        report = _report(path, folder, state, stages.accuracy)
+        if not state.finished:
+            step = {"command": command, STEP: msgspec.to_builtins(report), "options": msgspec.to_builtins(options)}
+            (folder.linker / CARD_FILE).unlink(missing_ok=True)  # of a run that was killed as it ended
+            save_linker(folder.linker, folder.resolved(state.config), step, path.name)
+            state.finished = True
+            folder.write(state)
+        folder.put_in_place()
+    for one in report.stages:
+        if one.note.startswith("left out") and NOT_WANTED not in one.note:
+            logging.getLogger(__name__).warning("%s: the stage %s was %s", path, one.name, one.note)
+    return report
+
+
+def _run(stages: Stages) -> None:
+    try:
+        stages.run()
+    except InputError:
+        if not any(one.name == "examples" for one in stages.state.stages):
+            stages.folder.forget()
+        raise
+
+
+def _check(kb: KnowledgeBase, options: AdaptOptions, progress: Progress) -> None:
+    """Whether there is something to learn from, and time for it."""
+    count = len(kb)
+    if count < FEWEST_ENTITIES:
+        raise InputError(
+            f"{kb.folder}: {count} {'entity is' if count == 1 else 'entities are'} too few to learn from; "
+            f"{FEWEST_ENTITIES} are needed. Link with zero-shot instead (--config zero-shot)"
+        )
+    if not kb.has_hyperlinks and not has_text(kb, options.seed):
+        raise InputError(
+            f"{kb.folder}: its descriptions have no text to learn from. Build it with --descriptions full, or with "
+            "entities that have some"
+        )
+    seconds = _seconds_of_vectors(kb, options)
+    if seconds > _FOR_INDEXES * options.minutes * 60:
+        least = ceil(seconds / _FOR_INDEXES / 6) / 10
+        raise InputError(
+            f"{options.minutes:g} minutes are too few: the vectors of {count:,} entities alone take about "
+            f"{seconds / 60:.1f}. Give --minutes {least:g} or more, or make them first with `entlink kb index "
+            f"{kb.folder} --vectors minilm`"
+        )
+    if options.train:
+        _check_trainings(options, progress)
+
+
+def _check_trainings(options: AdaptOptions, progress: Progress) -> None:
+    """Settings, a base or a device that no training could have are told before an hour is spent.
+
+    For the same reason a base is fetched now.
+    """
+    from entlink.encoders.extras import require_train
+
+    # Whether there are links is not known yet: without them more is asked of a base.
+    configs = [config_of_training(name, options, links=False) for name in SHARES]
+    try:
+        require_train("training a model")
+    except MissingExtraError:
+        return  # the stages say so
+    from entlink.learning.train import device_of
+
+    device_of(configs[0].training.device)
+    for base in bases(options):
+        _fetch(base, progress)
+    _check_bases(configs)
+
+
+def _fetch(base: str, progress: Progress) -> None:
+    from entlink.learning.base import fetch_base
+
+    try:
+        fetch_base(base, progress)
+    except EntlinkError as problem:
+        if type(problem) is not EntlinkError:  # it was fetched, and something else is wrong
+            raise
+        raise EntlinkError(f"{problem}. With --no-train all but the models is adapted") from problem
+
+
+def _check_bases(configs: Sequence[TrainConfig]) -> None:
+    """A base may do for one of the models: the stage of the other then says why it does not for that."""
+    from entlink.learning.base_fit import check_base
+
+    problems = []
+    for config in configs:
+        try:
+            check_base(config.model)
+        except ConfigError as problem:
+            problems.append(problem)
+    if len(problems) == len(configs):
+        raise problems[0]
+
+
+def _seconds_of_vectors(kb: KnowledgeBase, options: AdaptOptions) -> float:
+    """How long the vectors will take that are not there yet."""
+    from entlink.kb.indexes.derived import VECTORS, derived_indexes
+
+    made = any(one.name.startswith(VECTORS) for one in derived_indexes(kb.index_folder))
+    wanted = any(stage.get("name") == "dense" for stage in read_config(options.config).retriever)
+    return len(kb) / _ENTITIES_A_SECOND if wanted and not made and len(kb) <= FLAT else 0.0
+
+
+def _report(path: Path, folder: AdaptFolder, state: AdaptState, after: float) -> AdaptReport:
+    before = next(one.after for one in state.stages if one.name == "start")
+    return AdaptReport(
+        folder=str(folder.output),
+        kb=path.name,
+        examples=state.examples,
+        held_back=state.held_back,
+        before=before or 0.0,
+        after=after,
+        seconds=round(state.seconds, 1),
+        stages=state.stages,
+    )
+
+
+__all__ = ["AdaptOptions", "AdaptReport", "adapt"]

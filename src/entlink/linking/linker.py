@@ -1,0 +1,274 @@
+"""Stages put together: documents in, linked documents out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice, repeat
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from entlink.documents import Candidate, Document, Link, Mention, Span
+from entlink.errors import ConfigError, InputError
+from entlink.interfaces import (
+    Detector,
+    Fitted,
+    Follower,
+    Fusion,
+    NilPolicy,
+    Question,
+    Ranker,
+    Retriever,
+    Shortlist,
+    Typed,
+)
+from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.linking.config import (
+    ConversationConfig,
+    LinkerConfig,
+    config_beside,
+    make_fusion,
+    make_retrievers,
+    make_stage,
+    read_config,
+)
+from entlink.linking.pooling import Lists, Pooling, in_turn
+from entlink.text.spans import check_mentions
+
+if TYPE_CHECKING:
+    from entlink.linking.conversation.personal.resolver import PersonalResolver
+    from entlink.linking.conversation.turns import Conversation
+    from entlink.linking.explain import Explanation
+
+
+class Linker:
+    """Finds and links the mentions of documents.
+
+    A detector finds mentions; the first retriever that knows a mention gives its candidates, or, with a fusion,
+    all of them do; a ranker orders them; a NIL policy decides. `types` keeps candidates of these types only,
+    `min_score` drops weaker links. A fusion speaks of retrievers by name: then they come as a mapping. Documents with
+    turns are linked a turn at a time, as `conversations` says.
+    """
+
+    def __init__(
+        self,
+        kb: KnowledgeBase,
+        detector: Detector,
+        retrievers: Sequence[Retriever] | Mapping[str, Retriever],
+        ranker: Ranker,
+        nil: NilPolicy,
+        *,
+        fusion: Fusion | None = None,
+        pool: int = 48,
+        types: Sequence[str] = (),
+        min_score: float = 0.0,
+        batch_size: int = 64,
+        conversations: ConversationConfig | None = None,
+    ) -> None:
+        self.kb, self.detector = kb, detector
+        self.retrievers: list[Retriever] = (
+            list(retrievers.values()) if isinstance(retrievers, Mapping) else list(retrievers)
+        )
+        self.ranker, self.nil = ranker, nil
+        self.types, self.min_score, self.batch_size = frozenset(types), min_score, batch_size
+        self.conversations = conversations or ConversationConfig()
+        self.personal = _personal(kb, self.conversations)
+        self._revision = kb.revision
+        self._check_stages()
+        self.pooling = None if fusion is None else _pooling(retrievers, fusion, pool)
+        for stage in (self.detector, *self.retrievers):
+            if isinstance(stage, Typed):
+                stage.keep_to_types(self.types)
+
+    def _check_stages(self) -> None:
+        """Whether the parts fit, before anything runs."""
+        wanted: list[tuple[str, Any, type[Any]]] = [
+            ("detector", self.detector, Detector),
+            *(("retriever", retriever, Retriever) for retriever in self.retrievers),
+            ("ranker", self.ranker, Ranker),
+            ("nil", self.nil, NilPolicy),
+        ]
+        for kind, stage, protocol in wanted:
+            if not isinstance(stage, protocol):
+                raise ConfigError(
+                    f"{type(stage).__name__} is not a {kind}: it lacks the method of {protocol.__name__}"
+                )
+        if not self.retrievers:
+            raise ConfigError("a linker needs at least one retriever")
+
+    def link(self, text: str | Document) -> Document:
+        """Link one text or document."""
+        if not isinstance(text, str | Document):
+            raise InputError(f"a text (str) or a Document can be linked, not {type(text).__name__}")
+        document = text if isinstance(text, Document) else Document("text", text)
+        return self._link_batch([document])[0]
+
+    def link_all(self, documents: Iterable[str | Document]) -> Iterator[Document]:
+        """Link a stream of texts or documents, a batch at a time."""
+        if isinstance(documents, str | Document):
+            raise InputError("link_all takes several texts or documents; link takes one")
+        numbered = (
+            item if isinstance(item, Document) else Document(str(number), item)
+            for number, item in enumerate(documents)
+        )
+        while batch := list(islice(numbered, self.batch_size)):
+            yield from self._link_batch(batch)
+
+    def conversation(
+        self, id: str = "conversation", *, speakers: Iterable[str] | None = None, keep: bool = True
+    ) -> Conversation:
+        """A conversation to add turns to, each linked when it comes; see `entlink.linking.conversation.turns`."""
+        from entlink.linking.conversation.turns import Conversation
+
+        return Conversation(self, id, speakers=speakers, keep=keep)
+
+    def explain(self, text: str | Document, span: Span | None = None) -> Explanation:
+        """Why each name in a text was linked or not; with `span`, why that span was or was not."""
+        from entlink.linking.explain import explain
+
+        document = text if isinstance(text, Document) else Document("text", text)
+        return explain(self, document, span)
+
+    def candidates(self, document: Document, mentions: Sequence[Mention]) -> list[Sequence[Candidate]]:
+        """The candidates of each mention of a document, undecided, less those not of the wanted types."""
+        return self.retrieve([Question(document, mentions)])[0]
+
+    def retrieve(self, questions: Sequence[Question]) -> Lists:
+        """The same for the mentions of several documents at once."""
+        if self.pooling is None:
+            found = in_turn(self.retrievers, questions)
+        else:
+            found = self.pooling.candidates(questions, self._allowed)
+        return [[self._of_types(one) for one in lists] for lists in found] if self.types else found
+
+    def _allowed(self, shortlist: Shortlist) -> Sequence[Candidate]:
+        """Of a pool, before it is cut: a pin or block on a name holds whatever other retrievers find."""
+        meaning = self.kb.meaning(shortlist.mention.text)
+        if meaning.blocked or meaning.pinned:
+            return [one for one in shortlist.candidates if one.evidence.get("pinned")]
+        return shortlist.candidates
+
+    def _of_types(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+        return [one for one in candidates if self.types.intersection(self.kb.types(one.entity))]
+
+    def _link_batch(self, documents: list[Document]) -> list[Document]:
+        self.keep_up()
+        for document in documents:
+            if document.mentions:
+                check_mentions(document)
+        if any(document.turns for document in documents):
+            from entlink.linking.conversation.turns import link_documents
+
+            return link_documents(self, documents)
+        return self.link_whole(documents)
+
+    def link_whole(self, documents: Sequence[Document]) -> list[Document]:
+        """The documents linked as texts, turns or not, all in one pass."""
+        questions = list(map(Question, documents, self.detector.detect(documents)))
+        return [
+            msgspec.structs.replace(document, links=links)
+            for document, links in zip(documents, self.decide(questions, self.retrieve(questions)), strict=True)
+        ]
+
+    def decide(self, questions: Sequence[Question], lists: Lists) -> list[tuple[Link, ...]]:
+        """The links of the mentions of each question, from the candidates that were found for them."""
+        shortlists: list[Shortlist] = []
+        for (document, mentions), candidates in zip(questions, lists, strict=True):
+            shortlists += map(Shortlist, repeat(document), mentions, candidates)
+        ranked = [
+            one if best is one[2] else Shortlist(one[0], one[1], best)
+            for one, best in zip(shortlists, self.ranker.rank(shortlists), strict=True)
+        ]
+        links = iter(self.nil.decide(ranked))
+        return [tuple(self._wanted(islice(links, len(mentions)), document)) for document, mentions in questions]
+
+    def _wanted(self, links: Iterable[Link], document: Document) -> Iterable[Link]:
+        """Weak links go; so do found names none of whose entities is of the wanted types."""
+        if not self.types and self.min_score <= 0.0:
+            return links
+        given = document.mentions is not None
+        return (
+            link
+            for link in links
+            if (link.score >= self.min_score if link.entity else given or link.candidates or not self.types)
+        )
+
+    def keep_up(self) -> None:
+        """Tell the stages when another process, or this one, has edited the knowledge base."""
+        self.kb.refresh()
+        if self.kb.revision != self._revision:
+            self._revision = self.kb.revision
+            for stage in (self.detector, *self.retrievers, self.ranker, self.nil):
+                if isinstance(stage, Follower):
+                    stage.knowledge_base_changed()
+
+
+def _pooling(retrievers: Sequence[Retriever] | Mapping[str, Retriever], fusion: Fusion, widest: int) -> Pooling:
+    if not isinstance(retrievers, Mapping):
+        raise ConfigError("a fusion speaks of retrievers by name: give them as a mapping of names to retrievers")
+    if not isinstance(fusion, Fusion):
+        raise ConfigError(f"{type(fusion).__name__} is not a fusion: it lacks the method of Fusion")
+    return Pooling(retrievers, fusion, widest=widest)
+
+
+def _personal(kb: KnowledgeBase, conversations: ConversationConfig) -> PersonalResolver | None:
+    """What links personal mentions; most linkers have no use for it, and need not wait for its weights."""
+    if not conversations.personal:
+        return None
+    from entlink.linking.conversation.personal.resolver import make_resolver
+
+    return make_resolver(kb, conversations.personal)
+
+
+def load(
+    path: str | Path,
+    *,
+    config: LinkerConfig | str | Path | None = None,
+    as_of: str | None = None,
+    mentions: str | None = None,
+    types: Sequence[str] | str = (),
+    min_score: float | None = None,
+    speakers: Sequence[str] | str = (),
+    personal: bool | str | None = None,
+) -> Linker:
+    """A linker for a knowledge base, ready to use: `entlink.load("my.kb").link("…")`.
+
+    `config` is a LinkerConfig, a TOML file, the folder of a saved linker or the name of one in the box; without it,
+    the linker saved beside the knowledge base, if there is one. `as_of` is an ISO date; `mentions="given"` links
+    only the spans that documents bring; `types` and `min_score` filter; where `speakers` are named, only
+    their turns of conversations are linked. With `personal`, or a file of weights for it, what a speaker calls "my
+    dog" is linked to the entity that the speaker named.
+    """
+    if isinstance(types, str):
+        types = (types,)
+    if isinstance(speakers, str):
+        speakers = (speakers,)
+    if not isinstance(config, LinkerConfig):
+        config = read_config(config) if config is not None else config_beside(path)
+    conversations = config.conversation
+    if speakers:
+        conversations = msgspec.structs.replace(conversations, speakers=tuple(speakers))
+    if personal is not None:
+        conversations = msgspec.structs.replace(conversations, personal=personal)
+    kb = KnowledgeBase.open(path, date=as_of, weights=config.kb.weights, normalisation=config.kb.normalisation)
+    try:
+        nil = make_stage("nil", config.nil, kb)
+        if isinstance(nil, Fitted):
+            nil.runs_with(config.ranker["name"])
+        return Linker(
+            kb,
+            make_stage("detector", {"name": mentions} if mentions else config.detector, kb),
+            make_retrievers(config.retriever, kb),
+            make_stage("ranker", config.ranker, kb),
+            nil,
+            types=tuple(types) or config.types,
+            fusion=make_fusion(config, kb),
+            pool=config.pool,
+            min_score=config.min_score if min_score is None else min_score,
+            batch_size=config.batch_size,
+            conversations=conversations,
+        )
+    except BaseException:
+        kb.close()
+        raise

@@ -1,0 +1,101 @@
+"""Names of stages, those in the box and those that installed packages add through entry points.
+
+A package adds a detector by an entry point in the group `entlink.detector` whose name is the stage's name
+and whose object is a callable taking the knowledge base and the stage's settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from entlink.errors import ConfigError
+from entlink.text.nearest import did_you_mean
+
+Factory = Callable[..., Any]
+
+BUILT_IN: dict[str, dict[str, str]] = {
+    "detector": {
+        "dictionary": "entlink.mentions.dictionary:DictionaryDetector",
+        "given": "entlink.mentions.given:GivenMentions",
+        "joint": "entlink.mentions.joint:JointDetector",
+        "learned": "entlink.mentions.learned:make_learned",
+        "spacy": "entlink.mentions.spacy_tagger:SpacyTagger",
+        "token-classifier": "entlink.mentions.token_classifier:TokenClassifierDetector",
+    },
+    "retriever": {
+        "alias": "entlink.candidates.alias:AliasRetriever",
+        "bm25": "entlink.candidates.bm25:BM25Retriever",
+        "dense": "entlink.candidates.dense:DenseRetriever",
+        "edit-distance": "entlink.candidates.edit_distance:EditDistanceRetriever",
+        "inner": "entlink.candidates.inner:InnerNamesRetriever",
+        "joint": "entlink.candidates.joint:JointRetriever",
+        "senses": "entlink.evidence.senses:SensesRetriever",
+        "shortened": "entlink.candidates.shortened:ShortenedRetriever",
+        "slots": "entlink.candidates.slots:SlotsRetriever",
+        "taught": "entlink.candidates.taught:TaughtRetriever",
+    },
+    "fusion": {
+        "weights": "entlink.candidates.fusion:WeightedFusion",
+        "quotas": "entlink.candidates.fusion:QuotaFusion",
+    },
+    "ranker": {
+        "prior": "entlink.ranking.prior:PriorRanker",
+        "combination": "entlink.ranking.combination:CombinationRanker",
+        "cross-encoder": "entlink.ranking.cross_encoder:CrossEncoderRanker",
+        "joint": "entlink.ranking.joint:JointRanker",
+        "prior-times-similarity": "entlink.ranking.similarity:SimilarityRanker",
+    },
+    "nil": {
+        "threshold": "entlink.nil:threshold_nil",
+        "calibrated": "entlink.nil:CalibratedNil",
+        "judged": "entlink.nil:JudgedNil",
+    },
+}
+NEEDS_NO_KB = {
+    ("detector", "given"),
+    ("detector", "spacy"),
+    ("detector", "token-classifier"),
+    ("fusion", "weights"),
+    ("fusion", "quotas"),
+    ("ranker", "prior"),
+    ("ranker", "joint"),
+}
+NEEDS_SETTINGS = {
+    ("ranker", "cross-encoder"),
+    ("ranker", "joint"),
+    ("retriever", "joint"),
+    ("retriever", "senses"),
+    ("retriever", "slots"),
+    ("retriever", "taught"),
+    ("nil", "judged"),
+    ("detector", "joint"),
+    ("detector", "spacy"),
+    ("detector", "token-classifier"),
+}
+
+
+def names(kind: str) -> list[str]:
+    """All stages of a kind."""
+    return sorted({*BUILT_IN[kind], *(point.name for point in _entry_points(kind))})
+
+
+def find(kind: str, name: str) -> Factory:
+    """The factory of a stage; an unknown name is told together with the nearest known one."""
+    path = BUILT_IN[kind].get(name)
+    if path is not None:
+        module, _, attribute = path.partition(":")
+        factory: Factory = getattr(import_module(module), attribute)
+        return factory
+    for point in _entry_points(kind):
+        if point.name == name:
+            loaded: Factory = point.load()
+            return loaded
+    raise ConfigError(f"no {kind} named {name!r}{did_you_mean(name, names(kind))}")
+
+
+def _entry_points(kind: str) -> Any:
+    from importlib.metadata import entry_points
+
+    return entry_points(group=f"entlink.{kind}")

@@ -1,0 +1,18 @@
+"""Titles and names: white space made one, and what follows a name in parentheses."""
+
+from __future__ import annotations
+
+import re
+
+_PARENTHESIS = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
+
+
+def without_parenthesis(title: str) -> str | None:
+    """`Mercury (planet)` → `Mercury`; None when there is nothing to take off or nothing left."""
+    stripped = _PARENTHESIS.sub("", title)
+    return stripped if stripped and stripped != title else None
+
+
+def tidy(surface: str) -> str:
+    """White space runs become one space, none at the ends; nothing else is changed."""
+    return " ".join(surface.split())

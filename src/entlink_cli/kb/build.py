@@ -1,0 +1,376 @@
+"""`entlink kb build`, `index`, `merge`, `export` and `upgrade`: whole knowledge bases."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from entlink_cli import options, values
+from entlink_cli.failures import is_interruption
+from entlink_cli.kb.vectors import index_vectors, load_encoders, vectors_option
+from entlink_cli.parsing import Command
+from entlink_cli.terminal.left_out import left_out_rows
+from entlink_cli.terminal.output import columns, note, number_of, say, say_json, size, write_bytes
+from entlink_cli.terminal.progress import progress
+
+if TYPE_CHECKING:
+    from entlink.kb.store.manifest import Manifest, MergeTotals
+    from entlink_cli.parsing import Namespace, Parser
+
+_PROBLEMS_SHOWN = 5
+
+
+def _output(parser: Parser, metavar: str, what: str) -> None:
+    parser.add_argument("-o", "--output", metavar=metavar, required=True, help=what)
+
+
+def _replace(parser: Parser) -> None:
+    parser.add_argument("--replace", action="store_true", help="put it in place of one that is there")
+
+
+# build
+
+
+def _configure_build(parser: Parser) -> None:
+    parser.add_argument("sources", metavar="SOURCE", nargs="+", help="files or folders, plain or compressed")
+    _output(parser, "NAME.kb", "the knowledge base to make")
+    options.reading(parser)
+    parser.add_argument(
+        "--no-text-counts",
+        action="store_true",
+        help="do not count how often names stand unlinked in the texts: faster, but common words get linked",
+    )
+    parser.add_argument(
+        "--descriptions",
+        choices=("opening", "full"),
+        default="opening",
+        help="describe an entity by how its page begins (default), or by its whole text, and keep its links",
+    )
+    parser.add_argument(
+        "--names-in-openings",
+        action="store_true",
+        help='take the other names that first sentences give too ("Coriander, also known as cilantro, is"; English)',
+    )
+    parser.add_argument("--limit", metavar="N", type=values.whole, help="take the first N pages or records only")
+    options.machine(parser)
+    _replace(parser)
+    options.quiet(parser)
+    options.as_json(parser, "print the manifest as JSON")
+    options.wiki(parser)
+
+
+def _build(arguments: Namespace) -> None:
+    from entlink.kb.build.from_sources import BuildOptions, build
+
+    chosen = BuildOptions(
+        format=arguments.format,
+        columns=arguments.columns,
+        language=arguments.language,
+        on_error=arguments.on_error,
+        count_text=not arguments.no_text_counts,
+        descriptions=arguments.descriptions,
+        names_in_openings=arguments.names_in_openings,
+        memory=arguments.memory,
+        processes=arguments.processes,
+        limit=arguments.limit,
+        wiki=options.wiki_options(arguments),
+    )
+    started = monotonic()
+    resumption = _Resumption(Path(arguments.output))
+    with progress(quiet=arguments.quiet) as bar:
+
+        def report(stage: str, done: float, total: float) -> None:
+            if resumption.noticed() and not arguments.quiet:
+                note("resuming the build that was interrupted")
+            bar(stage, done, total)
+
+        try:
+            manifest = build(
+                arguments.sources,
+                arguments.output,
+                chosen,
+                replace=arguments.replace,
+                command=_command(arguments),
+                progress=report,
+            )
+        except (KeyboardInterrupt, RuntimeError) as problem:
+            if is_interruption(problem):
+                note(f"{resumption.work} keeps what was done; the same command goes on from there")
+            raise
+    _summarise(arguments, manifest, monotonic() - started)
+
+
+class _Resumption:
+    """Tells, once, that a build took up what an earlier one had read: it then leaves the plan as it was."""
+
+    def __init__(self, target: Path) -> None:
+        from entlink.kb.build.from_sources import SUFFIX
+
+        self.work = target.with_name(target.name + SUFFIX)
+        has_read = any((self.work / "staging" / "parts").glob("part-*"))
+        self._before = self._stamp() if has_read else None
+
+    def _stamp(self) -> tuple[int, int] | None:
+        try:
+            status = (self.work / "plan.json").stat()
+        except OSError:
+            return None
+        return status.st_ino, status.st_mtime_ns
+
+    def noticed(self) -> bool:
+        """True at the first call if the build goes on from an earlier one."""
+        resumed = self._before is not None and self._before == self._stamp()
+        self._before = None
+        return resumed
+
+
+def _command(arguments: Namespace) -> str:
+    return shlex.join(["entlink", *arguments.words])
+
+
+def _summarise(arguments: Namespace, manifest: Manifest, seconds: float) -> None:
+    if arguments.json:
+        say_json(manifest)
+    elif not arguments.quiet:
+        say(f"{arguments.output} built in {seconds:.1f} s", *_facts(arguments.output, manifest))
+        say("", "Try next:", *(f"  {line}" for line in _next_steps(arguments.output, manifest)))
+
+
+def _facts(target: str, manifest: Manifest) -> list[str]:
+    from entlink.kb.info import info
+
+    about = info(target)
+    rows = [("entities", f"{manifest.entities:,}"), ("names", f"{about.names:,}")]
+    if manifest.links or manifest.links_unresolved:
+        rows.append(("links", f"{manifest.links:,} to entities, {manifest.links_unresolved:,} to none"))
+    if manifest.texts:
+        rows.append(("texts", f"{manifest.texts:,} searched for names"))
+    if manifest.joined:
+        rows.append(("joined", _joined(manifest.joined)))
+    rows.append(("size", size(about.bytes)))
+    skipped = sum(source.skipped for source in manifest.sources)
+    if skipped:
+        rows.append(("skipped", number_of(skipped, "record")))
+    rows += left_out_rows(manifest)
+    lines = columns(rows, "  ")
+    lines += [f"    {problem}" for problem in manifest.problems[:_PROBLEMS_SHOWN]]
+    if len(manifest.problems) > _PROBLEMS_SHOWN:
+        lines.append("    …")
+    return lines
+
+
+def _joined(totals: MergeTotals) -> str:
+    told = f"{totals.by_title:,} by title, {totals.by_redirect:,} by redirect, {totals.by_openings:,} by openings"
+    return told + (f"; {totals.renamed:,} got a new id" if totals.renamed else "")
+
+
+def _next_steps(target: str, manifest: Manifest) -> list[str]:
+    name = shlex.quote(target)
+    if not manifest.entities:
+        return [f"entlink kb add {name} --id 1 --title 'Your first entity'"]
+    return [f"entlink kb info {name}", f"entlink kb search {name} NAME", f"entlink link {name} FILE"]
+
+
+# index, merge, export, upgrade
+
+
+def _configure_index(parser: Parser) -> None:
+    options.kb_argument(parser)
+    parser.add_argument(
+        "--words",
+        dest="over_words",
+        action="store_true",
+        help="make the index over the words of names and descriptions too, which is else made when it is needed",
+    )
+    parser.add_argument(
+        "--company",
+        dest="over_company",
+        action="store_true",
+        help="make the index of which words and names stand together in descriptions too, for the ranker combination",
+    )
+    parser.add_argument(
+        "--short",
+        dest="over_short",
+        action="store_true",
+        help="make the index of names cut short too, for the retriever shortened; else it is made at its first use",
+    )
+    vectors_option(parser)
+    options.machine(parser)
+    options.quiet(parser)
+
+
+def _index(arguments: Namespace) -> None:
+    from entlink.errors import InputError
+    from entlink.kb.indexes.cooccurrence.writing import ensure_company
+    from entlink.kb.indexes.names import reindex
+    from entlink.kb.indexes.short_names import ensure_short
+    from entlink.kb.indexes.words.writing import ensure_words
+
+    _check_exists(arguments.kb)
+    folder, said = Path(arguments.kb), []
+    beside = arguments.over_words or arguments.over_company or arguments.over_short
+    if beside and not os.access(folder, os.W_OK):
+        raise InputError(f"{folder}: cannot be written, so no index is kept there. Make it where the folder can be")
+    encoders = load_encoders(arguments.over_vectors)
+    with progress(quiet=arguments.quiet) as report:
+        if not ((beside or encoders) and _is_up_to_date(folder)):
+            card = reindex(folder, memory=arguments.memory, processes=arguments.processes, progress=report)
+            said.append(number_of(card.keys, "name"))
+        if arguments.over_words:
+            ensure_words(folder, processes=arguments.processes, progress=report)
+            said.append("the words of names and descriptions")
+        if arguments.over_company:
+            ensure_company(folder, processes=arguments.processes, progress=report)
+            said.append("the company that names keep in descriptions")
+        if arguments.over_short:
+            ensure_short(folder, report)
+            said.append("names cut short")
+    if said and not arguments.quiet:
+        say(f"{arguments.kb}: {' and '.join(said)} indexed")
+    for dual in encoders:
+        with progress(quiet=arguments.quiet) as report:
+            index_vectors(folder, dual, report, quiet=arguments.quiet)
+
+
+def _is_up_to_date(folder: Path) -> bool:
+    """Whether the alias index is there and has all edits: then there is only what is asked for beside it to do."""
+    from entlink.errors import DamagedError
+    from entlink.kb.knowledge_base import KnowledgeBase
+
+    try:
+        with KnowledgeBase.open(folder) as kb:
+            return not kb.pending_edits
+    except DamagedError:
+        return False
+
+
+def _check_exists(folder: str) -> None:
+    """A folder that holds no knowledge base is told before a lock file is put into it."""
+    from entlink.kb.store.store import Store
+
+    Store(Path(folder)).close()
+
+
+def _configure_merge(parser: Parser) -> None:
+    parser.add_argument("kbs", metavar="NAME.kb", nargs="+", help="the knowledge bases to merge, two or more")
+    _output(parser, "OUT.kb", "the knowledge base to make")
+    parser.add_argument(
+        "--by",
+        choices=("id", "title"),
+        default="id",
+        help="which entities are one: those with the same id (default), or with the same title, with a title that "
+        "is a redirect of the other, or with openings that name each other",
+    )
+    parser.add_argument(
+        "--on-conflict",
+        choices=("error", "first", "last"),
+        default="error",
+        help="where two have an id with unlike entities: stop (default), or take the first or the last",
+    )
+    options.machine(parser)
+    _replace(parser)
+    options.quiet(parser)
+    options.as_json(parser, "print the manifest as JSON")
+
+
+def _merge(arguments: Namespace) -> None:
+    from entlink.kb.build.merge import merge
+
+    if len(arguments.kbs) < 2:
+        arguments.parser.error("a merge needs two knowledge bases or more")
+    started = monotonic()
+    with progress(quiet=arguments.quiet) as report:
+        manifest = merge(
+            arguments.kbs,
+            arguments.output,
+            by=arguments.by,
+            on_conflict=arguments.on_conflict,
+            replace=arguments.replace,
+            memory=arguments.memory,
+            processes=arguments.processes,
+            command=_command(arguments),
+            progress=report,
+        )
+    _summarise(arguments, manifest, monotonic() - started)
+
+
+def _configure_export(parser: Parser) -> None:
+    options.kb_argument(parser)
+    _output(parser, "OUT.jsonl", "the file to write; with -, stdout")
+    options.quiet(parser)
+
+
+def _export(arguments: Namespace) -> None:
+    from entlink.errors import InputError
+    from entlink.kb.store.transfer import export, export_to
+    from entlink_cli.terminal.sink import file_to_write
+
+    if arguments.output == "-":
+        with progress(quiet=arguments.quiet, patience=1.0) as report:
+            export_to(write_bytes, arguments.kb, progress=report)
+        return
+    target = file_to_write(arguments.output)
+    if target.exists() and not target.is_file():
+        raise InputError(f"{arguments.output}: not a file that can be replaced. Name another")
+    with progress(quiet=arguments.quiet, patience=1.0) as report:
+        count = export(arguments.kb, target, progress=report)
+    if not arguments.quiet:
+        say(f"{arguments.output}: {number_of(count, 'line')} written")
+
+
+def _upgrade(arguments: Namespace) -> None:
+    from entlink.kb.store.upgrade import upgrade
+
+    before, after = upgrade(arguments.kb)
+    done = f"store version {before} upgraded to {after}" if before < after else f"store version {after} is current"
+    say(f"{arguments.kb}: {done}")
+
+
+COMMANDS = {
+    "kb build": Command(
+        _build,
+        _configure_build,
+        "Build a knowledge base from tables (CSV, TSV, JSON lines, Parquet), articles with links, a wiki's dumps "
+        "(XML with any SQL tables beside it), WikiExtractor or ZESHEL folders, or SKOS vocabularies. A build that "
+        "was interrupted goes on where it "
+        "stopped when the same command is run again.",
+        (
+            "entlink kb build samples/products.csv -o products.kb",
+            "entlink kb build samples/wiki/samplewiki.xml samples/wiki/samplewiki-page_props.sql -o samplewiki.kb",
+            "entlink kb build samples/products.csv -o products.kb --columns types=category --language en --replace",
+        ),
+    ),
+    "kb index": Command(
+        _index,
+        _configure_index,
+        "Fold the edits since the last index into a new one. Edits take effect at once without this; many of "
+        "them make linking slower, and a new index makes it fast again. Indexes over words, company, names cut "
+        "short or vectors that are there are made anew with it.",
+        ("entlink kb index shop.kb", "entlink kb index shop.kb --words --company"),
+    ),
+    "kb merge": Command(
+        _merge,
+        _configure_merge,
+        "Merge knowledge bases into a new one: entities by id or title, counts added up. Pins and blocks come along.",
+        (
+            "entlink kb build samples/products.csv -o other.kb --no-text-counts",
+            "entlink kb merge shop.kb other.kb -o both.kb --on-conflict first",
+            "entlink kb merge shop.kb other.kb -o by-title.kb --by title",
+        ),
+    ),
+    "kb export": Command(
+        _export,
+        _configure_export,
+        "Write all entities with their dated versions as JSON lines, which `entlink kb build` reads back.",
+        ("entlink kb export shop.kb -o shop.jsonl",),
+    ),
+    "kb upgrade": Command(
+        _upgrade,
+        options.kb_argument,
+        "Bring a knowledge base that an older release made up to this one, in place.",
+        ("entlink kb upgrade shop.kb",),
+    ),
+}

@@ -1,0 +1,83 @@
+"""Entities described by the whole text of their pages."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from entlink.kb.build import from_sources as building
+from entlink.kb.build.from_sources import SUFFIX, BuildOptions, build
+from entlink.kb.indexes.words.search import WordSearch
+from knowledge_bases import article, make_kb, supports
+from wiki_dumps import WikiPage, write_dump
+
+ROWS = [
+    article(
+        "sun", "Sun", "", "The [[sun|Sun]] is a star.", "  ", "It is near to [[mercury|Mercury]].", types=["star"]
+    ),
+    article("mercury", "Mercury"),
+]
+WHOLE = "The Sun is a star.\n\nIt is near to Mercury."
+
+
+@pytest.mark.parametrize("count_text", [True, False])
+def test_all_paragraphs_with_a_blank_line_between(tmp_path, opened, count_text):
+    opening = opened(make_kb(tmp_path, ROWS, "opening", count_text=count_text))
+    full = opened(make_kb(tmp_path, ROWS, "full", count_text=count_text, descriptions="full"))
+    assert opening.require("sun").description == "The Sun is a star."
+    assert full.require("sun").description == WHOLE
+    assert full.require("mercury").description == ""
+    assert full.texts == opening.texts
+    assert supports(full, "Mercury") == supports(opening, "Mercury")
+    assert full.occurrences("Sun") == opening.occurrences("Sun")
+    found = {kb.folder.name: len(WordSearch(kb).search("near")) for kb in (opening, full)}
+    assert found == {"opening.kb": 0, "full.kb": 1}
+
+
+@pytest.mark.parametrize("count_text", [True, False])
+def test_pages_of_a_wiki(tmp_path, opened, count_text):
+    dump = write_dump(
+        tmp_path / "w.xml", [WikiPage("Sun", "A [[star]].\n\n== Near ==\n\n* [[Mercury]] is ''near''.")]
+    )
+    build(dump, tmp_path / "w.kb", BuildOptions(processes=1, count_text=count_text, descriptions="full"))
+    sun = opened(tmp_path / "w.kb").require("Sun")
+    assert sun.description.startswith("A star.\n\n")
+    assert sun.description.endswith("Mercury is near.")
+
+
+def test_a_table_is_described_as_it_says(tmp_path, opened):
+    table = tmp_path / "t.jsonl"
+    table.write_text(json.dumps({"id": "a", "title": "A", "text": "All of it.\n\nAnd more."}) + "\n", encoding="utf8")
+    build(table, tmp_path / "t.kb", BuildOptions(processes=1, descriptions="full"))
+    assert opened(tmp_path / "t.kb").require("a").description == "All of it.\n\nAnd more."
+
+
+@pytest.mark.parametrize(("first", "second"), [("opening", "full"), ("full", "opening")])
+def test_a_build_that_is_taken_up_does_not_mix_the_two(tmp_path, opened, monkeypatch, first, second):
+    def stop(work, target):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(building, "move_into_place", stop)
+        with pytest.raises(KeyboardInterrupt):
+            make_kb(tmp_path, ROWS, descriptions=first)
+    assert (tmp_path / f"made.kb{SUFFIX}").exists()
+    kb = opened(make_kb(tmp_path, ROWS, descriptions=second))
+    assert kb.require("sun").description == (WHOLE if second == "full" else "The Sun is a star.")
+
+
+def test_long_pages_are_staged_a_few_at_a_time(tmp_path, monkeypatch):
+    from entlink.io import record_files as frames
+
+    sizes = []
+    original = frames.FrameWriter._flush
+
+    def noting(self):
+        sizes.append(len(self._rows))
+        original(self)
+
+    monkeypatch.setattr(frames.FrameWriter, "_flush", noting)
+    rows = [article(str(number), f"T{number}", "so it is " * 50_000) for number in range(12)]
+    make_kb(tmp_path, rows, descriptions="full", count_text=False)
+    assert max(sizes) < 8

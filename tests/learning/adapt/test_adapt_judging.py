@@ -1,0 +1,50 @@
+"""Which stages of adapting are kept, by how much better or worse the linker is with them."""
+
+from __future__ import annotations
+
+import pytest
+
+from adapt_runs import quiet
+from entlink.documents import Candidate, Document, Mention, Span
+from entlink.learning.adapt.report import StageFigures
+from entlink.learning.adapt.state import AdaptFolder, AdaptOptions, AdaptState
+from entlink.learning.adapt.tools import StageTools
+from entlink.learning.adapt.weights import Fit, Score
+from entlink.learning.own_texts.cases import Case, write_cases
+from entlink.linking.config import LinkerConfig
+
+BEFORE = 0.5
+
+
+@pytest.fixture
+def stages(tmp_path) -> StageTools:
+    """A linker that is right on half of the cases held back, on so many pages that some hundred are."""
+    folder = AdaptFolder(tmp_path / "wiki.linker")
+    start = StageFigures("start", after=BEFORE, figures={"balanced": BEFORE})
+    folder.write(AdaptState({}, LinkerConfig(), stages=[start]))
+    candidates = [Candidate("e", 0.0, {"alias": 1.0}), Candidate("f", 0.0, {"alias": 0.5})]
+    mention, document = Mention(Span(2, 6), "word"), Document("a", "a word")
+    cases = [Case("short", f"page{page}", document, mention, "e", candidates) for page in range(1_000)]
+    write_cases(folder.cases, cases)
+    return StageTools(tmp_path / "wiki.kb", AdaptOptions(), folder, folder.read(), quiet)
+
+
+@pytest.mark.parametrize(
+    ("name", "errors", "kept"),
+    [
+        ("senses", -0.9, True),
+        ("senses", -1.1, False),
+        ("slots", -0.9, True),
+        ("slots", -1.1, False),
+        ("bi-encoder", 0.1, True),
+        ("bi-encoder", -0.1, False),
+        ("cross-encoder", 1.9, False),
+        ("cross-encoder", 2.1, True),
+    ],
+)
+def test_what_is_slow_must_surely_be_better(stages, name, errors, kept):
+    error = (BEFORE * (1 - BEFORE) / len(stages._parts.held_back)) ** 0.5
+    after = BEFORE + errors * error
+    judged = stages._judged(name, LinkerConfig(), Fit({"alias": 2.0}, 1.0, Score(after, after)), "")
+    assert (judged.before, judged.after, judged.kept) == (BEFORE, after, kept)
+    assert ("weights" in stages.state.config.ranker) == kept

@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+import pytest
+
+from entlink import build, load
+from entlink.documents import Document
+from entlink.errors import DamagedError, MissingModelError
+from entlink.interfaces import Reason
+from entlink.kb.store.edits import block, pin
+from entlink.mentions.dictionary import DictionaryDetector, is_acronym, is_broken
+from entlink.mentions.named_back import write_named_back
+from entlink.testing import check_detector
+from knowledge_bases import article, make_kb
+
+
+def found(detector, text: str) -> list[str]:
+    (mentions,) = detector.detect([Document("d", text)])
+    assert all(text[one.span.start : one.span.end] == one.text for one in mentions)
+    return [mention.text for mention in mentions]
+
+
+@pytest.fixture
+def detector(world):
+    return DictionaryDetector(world)
+
+
+@pytest.mark.parametrize(
+    ("text", "mentions"),
+    [
+        ("Mercury is near the Sun.", ["Mercury", "Sun"]),
+        ("I live in New York City, not in York", ["New York City", "York"]),
+        ("NEW YORK CITY", ["NEW YORK CITY"]),
+        ("Suns and Yorks", ["Suns", "Yorks"]),
+        ("北京在中国", ["北京"]),
+        ("他在北京市住", ["北京市"]),
+        ("Yorkshire and Mercurysun", []),
+        ("Mer cury", []),
+        ("", []),
+        ("no name at all", []),
+        ("in New\nYork", ["New\nYork"]),
+        ("They stood united. States fell.", []),
+        ("New\n\nYork", ["York"]),
+    ],
+)
+def test_names_in_a_text(detector, text, mentions):
+    assert found(detector, text) == mentions
+
+
+def test_it_keeps_what_a_detector_promises(detector):
+    check_detector(detector, [Document("a", "Mercury and New York City"), Document("b", "北京 Sun")])
+
+
+def test_scores_are_link_probabilities(detector, world):
+    (mentions,) = detector.detect([Document("d", "Mercury")])
+    assert mentions[0].score == world.meaning("Mercury").link_probability() == 0.8
+
+
+def test_rarely_linked_names_are_left_alone(tmp_path, opened):
+    rows = [article("w", "Water", "[[w|water]] " + "water " * 60), article("o", "Oil", "")]
+    kb = opened(make_kb(tmp_path, rows))
+    assert found(DictionaryDetector(kb), "oil on water") == ["oil"]
+    assert found(DictionaryDetector(kb, min_link_probability=0.01), "oil on water") == ["oil", "water"]
+    verdict = DictionaryDetector(kb).verdict("water")
+    assert verdict.reason is Reason.RARELY_LINKED
+    assert verdict.value == pytest.approx(1 / 61)
+
+
+def test_common_words_where_nothing_is_linked(tmp_path, opened):
+    texts = ["a kettle " * 3 + "Heron"] * 10
+    kb = opened(make_kb(tmp_path, [article("k", "Kettle", *texts), article("h", "Heron", "")]))
+    detector = DictionaryDetector(kb)
+    assert found(detector, "The kettle of Heron") == ["Heron"]
+    assert detector.verdict("kettle").reason is Reason.COMMON_WORD
+    assert found(DictionaryDetector(kb, common=10.0), "The kettle of Heron") == ["kettle", "Heron"]
+
+
+def test_an_acronym_must_be_written_as_one(world):
+    assert found(DictionaryDetector(world), "the US and us") == ["US"]
+    assert found(DictionaryDetector(world, case="fold", min_link_probability=0), "tell us") == ["us"]
+
+
+def test_case_policies(world):
+    text = "VENUS, Venus and venus"
+    assert found(DictionaryDetector(world, case="smart"), text) == ["VENUS", "Venus", "venus"]
+    assert found(DictionaryDetector(world, case="fold"), text) == ["VENUS", "Venus", "venus"]
+    assert found(DictionaryDetector(world, case="exact"), text) == ["Venus"]
+
+
+def test_plurals_can_be_left_out(world):
+    assert found(DictionaryDetector(world, plurals=False), "Suns and the Sun") == ["Sun"]
+
+
+def test_names_of_no_entity_of_the_date(world):
+    with world.as_of("2000-01-01") as old:
+        detector = DictionaryDetector(old)
+        assert found(detector, "Swaziland, now Eswatini") == ["Swaziland"]
+        assert detector.verdict("Eswatini").reason is Reason.NO_MEANING
+    assert found(DictionaryDetector(world), "Swaziland, now Eswatini")[-1] == "Eswatini"
+
+
+def test_blocked_names(own_world, opened):
+    block(own_world, "Venus")
+    assert DictionaryDetector(opened(own_world)).verdict("Venus").reason is Reason.BLOCKED
+
+
+def test_a_full_cache_starts_anew(detector, monkeypatch):
+    monkeypatch.setattr("entlink.mentions.dictionary._CACHED_VERDICTS", 0)
+    assert [found(detector, "Venus and the Sun") for _ in range(3)] == [["Venus", "Sun"]] * 3
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        ("US", True),
+        ("U.S.", True),
+        ("NATO", True),
+        ("A", False),
+        ("Us", False),
+        ("UNICEF2", True),
+        ("ALPHABET", False),
+    ],
+)
+def test_acronyms(form, expected):
+    assert is_acronym(form) is expected
+
+
+@pytest.mark.parametrize(
+    ("surface", "expected"),
+    [
+        ("New York", False),
+        ("St. Louis", False),
+        ("J. R. R. Tolkien", False),
+        ("long. York", True),
+        ("New\n\nYork", True),
+        ("New\n \t\nYork", True),
+        ("New\nYork", False),
+        ("said: York", True),
+        ("京。北", True),
+    ],
+)
+def test_names_across_the_end_of_a_sentence(surface, expected):
+    assert is_broken(surface, exact=False) is expected
+
+
+def test_a_name_written_with_such_an_end_is_whole():
+    assert not is_broken("Help! I Need", exact=True)
+    assert is_broken("Help!\n\nI Need", exact=True)
+
+
+def test_a_name_ends_with_the_signs_it_is_written_with(tmp_path):
+    rows = '{"id": "us", "title": "U.S."}\n{"id": "y", "title": "Yahoo!"}\n{"id": "m", "title": "Mercury (planet)"}\n'
+    (tmp_path / "names.jsonl").write_text(rows, encoding="utf8")
+    build([tmp_path / "names.jsonl"], tmp_path / "names.kb")
+    linker = load(tmp_path / "names.kb")
+    text = "The U.S. owns Yahoo! and (the U.S) Mercury (planet). Yahoo. Mercury!"
+    found = [link.mention.text for link in linker.link(text).links]
+    assert found == ["U.S.", "Yahoo!", "U.S", "Mercury (planet)", "Yahoo", "Mercury"]
+    assert [one.text for one in linker.explain(text).spans if one.outcome == "linked"] == found
+
+
+@pytest.fixture
+def kettles(tmp_path, opened):
+    """A knowledge base without links, in whose texts "kettle" and "lid" are words and "Heron" is a name."""
+    texts = ["Heron made a kettle with a lid. Kettles of Heron are heavy."] * 3
+    rows = [article("k", "Kettle", *texts), article("h", "Heron", ""), article("l", "Lid", "")]
+    return opened(make_kb(tmp_path, rows))
+
+
+def test_words_that_are_seldom_named_back(kettles, tmp_path):
+    counts = tmp_path / "named-back.json"
+    write_named_back(counts, {"k": (96, 4), "h": (96, 4)})
+    detector = DictionaryDetector(kettles, named_back=counts, min_named_back=0.1)
+    assert found(detector, "Kettles: a kettle, a lid, a Heron") == ["lid", "Heron"]  # of the lid nothing is known
+    verdict = detector.verdict("kettle")
+    assert verdict.reason is Reason.NOT_NAMED_BACK
+    assert (verdict.value, verdict.threshold) == (0.05, 0.1)
+    kept = DictionaryDetector(kettles, named_back=counts, min_named_back=0.05)
+    assert found(kept, "Kettles: a kettle, a lid") == ["Kettles", "kettle", "lid"]
+
+
+def test_a_pinned_word_is_found_however_seldom_it_is_named_back(kettles, tmp_path, opened):
+    counts = tmp_path / "named-back.json"
+    write_named_back(counts, {"k": (96, 0)})
+    pin(kettles.folder, "kettle", "k")
+    assert found(DictionaryDetector(opened(kettles.folder), named_back=counts, min_named_back=0.9), "a kettle") == [
+        "kettle"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "error", "told"),
+    [
+        (None, MissingModelError, "no counts are there"),
+        ("{", DamagedError, "cannot be read"),
+        ('{"entities": {"k": [1]}}', DamagedError, "cannot be read"),
+        ('{"format": 9, "entities": {}}', DamagedError, "another version"),
+    ],
+)
+def test_counts_that_cannot_be_read(kettles, tmp_path, content, error, told):
+    path = tmp_path / "named-back.json"
+    if content is not None:
+        path.write_text(content, encoding="utf8")
+    with pytest.raises(error, match=told):
+        DictionaryDetector(kettles, named_back=path)

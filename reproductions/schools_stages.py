@@ -23,10 +23,9 @@ from schools_unfamiliar import outcomes
 from entlink.evaluation.files import File
 from entlink.io.progress import ignore_progress
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.learning.adapt.lessons import BI_ENCODER, CROSS_ENCODER
+from entlink.learning.adapt.lessons import BI_ENCODER
 from entlink.learning.adapt.names import SHORTENED
 from entlink.learning.adapt.senses import SENSES
-from entlink.learning.adapt.slots import SLOTS
 from entlink.learning.adapt.weights import fitted_weights, with_ranker
 from entlink.learning.own_texts.cases import parted
 from entlink.learning.own_texts.pairs import Wanted, self_pairs
@@ -75,14 +74,12 @@ def _as_then(last: LinkerConfig, there: set[str], weights: dict[str, float]) -> 
     if "names" not in there:
         fusion["weights"] = {name: weight for name, weight in fusion["weights"].items() if name != SHORTENED}
     ranker = {**last.ranker, "weights": weights}
-    if CROSS_ENCODER not in there:
-        ranker.pop("cross", None)
     return msgspec.structs.replace(last, retriever=retrievers, fusion=fusion, ranker=ranker, nil=LinkerConfig().nil)
 
 
 def _comes_with(retriever: dict[str, Any]) -> set[str]:
     """The stage that adds a retriever, if any does."""
-    stages = {SHORTENED: "names", SENSES: SENSES, SLOTS: SLOTS}
+    stages = {SHORTENED: "names", SENSES: SENSES}
     if retriever.get("name") in stages:
         return {stages[retriever["name"]]}
     return {BI_ENCODER} if Path(retriever.get("encoder", "")).name == BI_ENCODER else set()

@@ -21,13 +21,13 @@ from simple_adapted import build as build_simple
 
 from entlink.io.progress import ignore_progress
 from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.learning.adapt.adapt import AdaptOptions
 from entlink.learning.adapt.lessons import BI_ENCODER
-from entlink.learning.adapt.settings import OWN_SETTINGS, SETTINGS
+from entlink.learning.adapt.settings import config_of_training
 from entlink.learning.own_texts.kinds import Proposals
 from entlink.learning.own_texts.texts import read_texts
 from entlink.learning.pairs.examples import Example
 from entlink.learning.train import train
-from entlink.learning.train_config import read_train_config
 from entlink.linking.config import linker_beside
 from entlink.studies.systems import ConfiguredSystem, baselines, model_system
 from entlink.studies.unfamiliar.study import UnfamiliarOptions, study_unfamiliar_kb
@@ -46,7 +46,7 @@ def trained_elsewhere(data: Path, folder: Path, minutes: float) -> Path:
         texts = read_texts(kb, _ENTITIES, 0, ignore_progress)
         names = islice(Proposals(kb, texts, lambda surface, entity: 0, 0).plain(), _EXAMPLES)
         examples = [Example(one.document, one.mention, one.entity or "", ()) for one in names]
-        config = read_train_config(BI_ENCODER, {**SETTINGS, **OWN_SETTINGS[BI_ENCODER]})
+        config = config_of_training(AdaptOptions(), links=True)
         train(config, kb, examples[_ASIDE:], examples[:_ASIDE], model, minutes=minutes)
     return model
 

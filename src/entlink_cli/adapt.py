@@ -45,7 +45,7 @@ def _configure(parser: Parser) -> None:
     parser.add_argument(
         "--no-train",
         action="store_true",
-        help="train no models: only indexes, weights, senses of words, slots, NIL and the detector are adapted",
+        help="train no models: only indexes, weights, senses of words, NIL and the detector are adapted",
     )
     options.training_settings(
         parser, "change a setting of both trainings, such as model.base=FOLDER; can be repeated"
@@ -95,15 +95,14 @@ def _adapt(arguments: Namespace) -> None:
 def _tell_what_is_fetched(wanted: AdaptOptions) -> None:
     from entlink.encoders.extras import require_train
     from entlink.errors import MissingExtraError
-    from entlink.learning.adapt.settings import bases
+    from entlink.learning.adapt.settings import config_of_training
 
     with suppress(MissingExtraError):  # without torch nothing is
         require_train("training a model")
         from entlink.learning.base import to_fetch
 
-        for base in bases(wanted):
-            if fetched := to_fetch(base):
-                note(fetched)
+        if fetched := to_fetch(config_of_training(wanted, links=False).model.base):
+            note(fetched)
 
 
 COMMANDS = {
@@ -111,7 +110,7 @@ COMMANDS = {
         _adapt,
         _configure,
         "Learn a knowledge base from its own texts and links, without annotated data: examples are found in it, "
-        "a bi-encoder and a cross-encoder are trained, weights are fitted to its links, NIL is calibrated, and it is "
+        "a bi-encoder is trained, weights are fitted to its links, NIL is calibrated, and it is "
         "learnt which names to look at; each is kept only if it helps on what is held back. The linker is saved "
         "beside the knowledge base, where `entlink link` finds it. Interrupted, the same command goes on. Training "
         "needs pip install 'entlink[train]'.",

@@ -99,7 +99,21 @@ def read_config(given: str | Path) -> LinkerConfig:
         path /= LINKER_FILE
     if not path.exists() and not path.suffix and path.parent == Path():
         raise ConfigError(f"{given}: no such file{did_you_mean(str(given), list(PRESETS))}")
-    return with_paths_from(_decoded(path), path.parent)
+    return with_paths_from(_without_slots(_decoded(path), path), path.parent)
+
+
+def _without_slots(config: LinkerConfig, path: Path) -> LinkerConfig:
+    """A linker that was adapted when there was a retriever `slots`, without it."""
+    stages = [stage for stage in config.retriever if stage.get("name") != "slots"]
+    if len(stages) == len(config.retriever):
+        return config
+    import logging
+
+    logging.getLogger(__name__).warning(
+        "%s: `slots` is left out, it is gone; `entlink adapt` makes one without", path
+    )
+    weights = {name: weight for name, weight in config.ranker.get("weights", {}).items() if name != "slots"}
+    return msgspec.structs.replace(config, retriever=stages, ranker={**config.ranker, "weights": weights})
 
 
 def with_paths_from(config: LinkerConfig, folder: Path) -> LinkerConfig:

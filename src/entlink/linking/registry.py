@@ -33,7 +33,6 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "joint": "entlink.candidates.joint:JointRetriever",
         "senses": "entlink.evidence.senses:SensesRetriever",
         "shortened": "entlink.candidates.shortened:ShortenedRetriever",
-        "slots": "entlink.candidates.slots:SlotsRetriever",
         "taught": "entlink.candidates.taught:TaughtRetriever",
     },
     "fusion": {
@@ -67,7 +66,6 @@ NEEDS_SETTINGS = {
     ("ranker", "joint"),
     ("retriever", "joint"),
     ("retriever", "senses"),
-    ("retriever", "slots"),
     ("retriever", "taught"),
     ("nil", "judged"),
     ("detector", "joint"),

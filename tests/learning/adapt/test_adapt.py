@@ -27,9 +27,7 @@ STAGES = [
     "names",
     "evidence",
     "senses",
-    "slots",
     "bi-encoder",
-    "cross-encoder",
     "weights",
     "NIL",
     "detector",
@@ -63,7 +61,7 @@ def test_a_killed_run_goes_on_where_it_was(world, options, tmp_path):
     whole = adapt(world, options, quiet)
     again = shutil.copytree(linker_beside(world), tmp_path / "whole.linker")
     shutil.rmtree(linker_beside(world))
-    for stage, times in (("finding examples", 40), ("bi-encoder: training", 2), ("cross-encoder: training", 3)):
+    for stage, times in (("finding examples", 40), ("bi-encoder: training", 2), ("bi-encoder: training", 3)):
         with pytest.raises(Killed):
             adapt(world, options, killing(stage, times))
     assert not linker_beside(world).exists()
@@ -112,7 +110,7 @@ def test_a_training_gone_on_with_has_the_time_that_it_was_given(world, options, 
     with pytest.raises(Killed):
         adapt(world, options, killing("bi-encoder: training", 2))
     adapt(world, options, quiet)
-    assert given[0] == given[1] == pytest.approx((1 - 0.08 - 0.12 - 0.02) * 60, abs=1)  # less what came before
+    assert given[0] == given[1] == pytest.approx((1 - 0.08) * 60, abs=1)  # less what came before
 
 
 def test_a_stage_that_was_broken_off_begins_with_what_it_began_with(world, options, monkeypatch):
@@ -193,9 +191,8 @@ def test_without_models_the_rest_still_adapts(world, options, monkeypatch, how):
     report = adapt(world, chosen, quiet)
     stages = {one.name: one for one in report.stages}
     told = "entlink[train]" if how == "not installed" else "no models were to be trained"
-    for name in ("bi-encoder", "cross-encoder"):
-        assert not stages[name].kept
-        assert told in stages[name].note
+    assert not stages["bi-encoder"].kept
+    assert told in stages["bi-encoder"].note
     evidence = stages["evidence"]
     assert "company" in evidence.figures["weights"]
     assert evidence.kept == (evidence.after > evidence.before - 0.1)  # chance, of the 25 held back
@@ -213,7 +210,7 @@ def test_a_training_that_goes_astray_is_left_out(world, options, tmp_path):
     chosen = AdaptOptions(minutes=60, config=options.config, settings={**options.settings, "model.base": str(broken)})
     report = adapt(world, chosen, quiet)
     stages = {one.name: one for one in report.stages}
-    assert "astray" in stages["cross-encoder"].note
+    assert "astray" in stages["bi-encoder"].note
     assert stages["NIL"].figures
 
 
@@ -336,5 +333,5 @@ def test_what_another_release_began_is_not_gone_on_with(world, options, monkeypa
     with pytest.raises(Killed):
         adapt(world, options, killing("finding examples", 40))
     monkeypatch.setattr(adapt_state, "FORMAT", 99)
-    with pytest.raises(InputError, match=r"adapting was begun otherwise: format was 5 and is 99"):
+    with pytest.raises(InputError, match=r"adapting was begun otherwise: format was 6 and is 99"):
         adapt(world, options, quiet)

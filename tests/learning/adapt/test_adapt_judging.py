@@ -34,15 +34,11 @@ def stages(tmp_path) -> StageTools:
     [
         ("senses", -0.9, True),
         ("senses", -1.1, False),
-        ("slots", -0.9, True),
-        ("slots", -1.1, False),
         ("bi-encoder", 0.1, True),
         ("bi-encoder", -0.1, False),
-        ("cross-encoder", 1.9, False),
-        ("cross-encoder", 2.1, True),
     ],
 )
-def test_what_is_slow_must_surely_be_better(stages, name, errors, kept):
+def test_what_is_known_to_help_may_be_worse_by_chance(stages, name, errors, kept):
     error = (BEFORE * (1 - BEFORE) / len(stages._parts.held_back)) ** 0.5
     after = BEFORE + errors * error
     judged = stages._judged(name, LinkerConfig(), Fit({"alias": 2.0}, 1.0, Score(after, after)), "")

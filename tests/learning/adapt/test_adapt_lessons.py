@@ -8,7 +8,7 @@ import pytest
 
 from adapt_runs import quiet
 from entlink.documents import Candidate, Document, Link, Mention, Span
-from entlink.learning.adapt.lessons import BI_ENCODER, CROSS_ENCODER, lesson
+from entlink.learning.adapt.lessons import BI_ENCODER, lesson
 from entlink.learning.adapt.settings import config_of_training, weights_without_links
 from entlink.learning.adapt.state import AdaptOptions
 from entlink.learning.adapt.weights import counted_for, ranked_by_evidence, surest_lost
@@ -31,29 +31,18 @@ def case(number, kind="link", known=("e", "f")):
     return Case(kind, f"page{number % 100}", document, Mention(Span(8, 12), "word"), "e", candidates)
 
 
-def test_a_cross_encoder_learns_names_with_several_meanings():
-    contested = [case(number) for number in range(1_000)]
-    parts = Parts(contested + [case(number, known=("e",)) for number in range(1_000, 1_500)], [case(9_999)], [])
-    train, aside = lesson(CROSS_ENCODER, parts, {"alias": 1.0}, 0)
-    assert (len(train), len(aside)) == (900, 100)
-    pages = [{one.document.id.partition("#")[0] for one in part} for part in (train, aside)]
-    assert not pages[0] & pages[1]
-    assert {one.negatives[0] for one in train} == {"f"}  # the other meaning comes before what only looks alike
-    assert {one.negatives[1] for one in train} == {"a"}
-
-
-def test_with_few_of_them_it_learns_from_all():
+def test_what_misleads_most_comes_first():
     parts = Parts([case(number, known=()) for number in range(300)], [case(9_999)], [])
-    train, aside = lesson(CROSS_ENCODER, parts, {"alias": 1.0}, 0)
+    train, aside = lesson(parts, {"alias": 1.0}, 0)
     assert (len(train), len(aside)) == (300, 1)
     assert {one.negatives[:2] for one in train} == {("a", "b")}
-    worst_first = lesson(CROSS_ENCODER, parts, {"alias": -1.0}, 0)
+    worst_first = lesson(parts, {"alias": -1.0}, 0)
     assert {one.negatives[:2] for one in worst_first.train} == {("f", "d")}
 
 
 def test_plain_cases_do_not_drown_the_others():
     asked, plain = [case(number) for number in range(100)], [case(number, "plain") for number in range(2_000)]
-    train, aside = lesson(BI_ENCODER, Parts([*asked, *plain], asked[:5], []), {}, 0)
+    train, aside = lesson(Parts([*asked, *plain], asked[:5], []), {}, 0)
     assert len(aside) == 5
     assert sum(bool(one.negatives) for one in train) == 100 * 6
     assert sum(not one.negatives for one in train) == 2_000
@@ -130,31 +119,29 @@ def test_only_evidence_that_a_linker_has_is_weighed():
     dense = [{"name": "alias"}, {"name": "dense"}, {"name": "dense"}]
     without = weights_without_links(BI_ENCODER, LinkerConfig(retriever=dense))
     assert "dense-2" in without
-    assert not {"senses", "slots", "shortened", "dense-3"} & without.keys()
-    all_of_them = [*dense, {"name": "dense"}, {"name": "senses"}, {"name": "slots"}, {"name": "shortened"}]
+    assert not {"senses", "shortened", "dense-3"} & without.keys()
+    all_of_them = [*dense, {"name": "dense"}, {"name": "senses"}, {"name": "shortened"}]
     with_all = weights_without_links(BI_ENCODER, LinkerConfig(retriever=all_of_them))
-    assert with_all.keys() - without.keys() == {"senses", "slots", "shortened", "dense-3"}
+    assert with_all.keys() - without.keys() == {"senses", "shortened", "dense-3"}
 
 
-@pytest.mark.parametrize("name", [BI_ENCODER, CROSS_ENCODER])
-def test_what_the_user_sets_comes_before_what_links_decide(name):
+def test_what_the_user_sets_comes_before_what_links_decide():
     wanted = AdaptOptions(settings={"model.entity_tokens": "32", "training.learning_rate": "1e-5"})
     for links in (False, True):
-        config = config_of_training(name, wanted, links=links)
+        config = config_of_training(wanted, links=links)
         assert (config.model.entity_tokens, config.training.learning_rate) == (32, 1e-5)
 
 
 def test_without_links_a_bi_encoder_reads_more_of_an_entity():
-    without, with_links = (config_of_training(BI_ENCODER, AdaptOptions(), links=links) for links in (False, True))
+    without, with_links = (config_of_training(AdaptOptions(), links=links) for links in (False, True))
     assert without.model.entity_tokens > with_links.model.entity_tokens
     assert without.model.base == with_links.model.base
 
 
-@pytest.mark.parametrize("model", [BI_ENCODER, CROSS_ENCODER])
-def test_uses_of_shared_words_are_learnt_from_where_nothing_is_measured(model):
+def test_uses_of_shared_words_are_learnt_from_where_nothing_is_measured():
     parts = Parts([case(number) for number in range(900)], [case(97)], [case(98)])
     uses = [case(number, kind="sense") for number in range(1_000, 1_100)]  # one on each page
-    learnt = lesson(model, parts, {"alias": 1.0}, 0, uses)
+    learnt = lesson(parts, {"alias": 1.0}, 0, uses)
     pages = {one.document.id.partition("#")[0] for one in learnt.aside} | {"page97", "page98"}
     more = {one.document.id for one in learnt.train} - {one.document.id for one in parts.train}
     expected = {one.document.id for one in uses if one.source not in pages}

@@ -118,16 +118,6 @@ def test_what_no_training_could_have_is_told_first(world, options, monkeypatch, 
     assert not list(world.parent.glob("*.adapting"))
 
 
-def test_a_base_that_does_for_one_of_the_models(world, options):
-    """60 and 16 tokens are too many for a cross-encoder that reads 64."""
-    chosen = AdaptOptions(
-        minutes=60, config=options.config, settings={**options.settings, "model.mention_tokens": "60"}
-    )
-    stages = {one.name: one for one in adapt(world, chosen, quiet).stages}
-    assert "steps on" in stages["bi-encoder"].note
-    assert "75 tokens are too many" in stages["cross-encoder"].note
-
-
 def test_a_base_that_cannot_be_fetched_is_told_first(world, options, monkeypatch, tmp_path):
     def unreachable(*_, **__):
         raise EntlinkError("cannot be fetched")
@@ -143,9 +133,8 @@ def test_a_base_that_cannot_be_fetched_is_told_first(world, options, monkeypatch
 def test_no_time_left_for_a_training_is_told_and_the_rest_adapts(world, options, monkeypatch):
     monkeypatch.setattr("entlink.learning.adapt.training._FOR_THE_REST", 1.0)
     stages = {one.name: one for one in adapt(world, options, quiet).stages}
-    for name in ("bi-encoder", "cross-encoder"):
-        assert not stages[name].kept
-        assert stages[name].note == "left out: of 60 minutes none was left. Give more --minutes"
+    assert not stages["bi-encoder"].kept
+    assert stages["bi-encoder"].note == "left out: of 60 minutes none was left. Give more --minutes"
     assert stages["NIL"].figures
 
 

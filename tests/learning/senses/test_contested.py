@@ -6,7 +6,7 @@ import pytest
 
 from adapt_runs import quiet
 from entlink.documents import Candidate, Document, Mention, Span
-from entlink.learning.adapt.lessons import BI_ENCODER, CROSS_ENCODER, lesson
+from entlink.learning.adapt.lessons import lesson
 from entlink.learning.adapt.senses import linked_uses, shared_words, unmeasured
 from entlink.learning.own_texts.cases import LINK, PLAIN, SENSE, Case, Parts
 from entlink.learning.senses.contested import contested_cases
@@ -121,11 +121,10 @@ def test_links_to_train_on_are_uses():
     assert len(linked_uses(Parts(twice, [], []))) == 1
 
 
-@pytest.mark.parametrize("model", [BI_ENCODER, CROSS_ENCODER])
-def test_models_learn_from_uses_on_pages_that_are_not_measured(model):
+def test_the_bi_encoder_learns_from_uses_on_pages_that_are_not_measured():
     train, held = use("short", "elm", "elm", 0), use("short", "elm", "elm", 1, source="held")
     uses = [use(SENSE, "ash", "tree", 0), use(SENSE, "ash", "dust", 0, source="held")]
     parts = Parts([train], [], [held])
-    told = lesson(model, parts, {}, 0, uses).train
+    told = lesson(parts, {}, 0, uses).train
     assert [one.entity for one in told] == ["elm", "tree"]
     assert told[1].negatives == ("other",)

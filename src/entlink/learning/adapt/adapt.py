@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from math import ceil
 from pathlib import Path
 
 import msgspec
 
-from entlink.errors import ConfigError, EntlinkError, InputError, MissingExtraError
+from entlink.errors import EntlinkError, InputError, MissingExtraError
 from entlink.io.atomic import write_lock
 from entlink.io.progress import Progress, ignore_progress
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.learning.adapt.report import AdaptReport
-from entlink.learning.adapt.settings import SHARES, bases, config_of_training
+from entlink.learning.adapt.settings import config_of_training
 from entlink.learning.adapt.stages import FLAT, Stages
 from entlink.learning.adapt.state import STEP, AdaptFolder, AdaptOptions, AdaptState, check_same, facts_of
 from entlink.learning.adapt.training import NOT_WANTED
 from entlink.learning.fit.calibration import FEWEST_ENTITIES
 from entlink.learning.fit.logistic import numpy_or_told
 from entlink.learning.own_texts.texts import has_text
-from entlink.learning.train_config import TrainConfig
 from entlink.linking.config import linker_beside, read_config
 from entlink.linking.saved import CARD_FILE, save_linker
 
@@ -119,17 +117,17 @@ def _check_trainings(options: AdaptOptions, progress: Progress) -> None:
     from entlink.encoders.extras import require_train
 
     # Whether there are links is not known yet: without them more is asked of a base.
-    configs = [config_of_training(name, options, links=False) for name in SHARES]
+    config = config_of_training(options, links=False)
     try:
         require_train("training a model")
     except MissingExtraError:
         return  # the stages say so
+    from entlink.learning.base_fit import check_base
     from entlink.learning.train import device_of
 
-    device_of(configs[0].training.device)
-    for base in bases(options):
-        _fetch(base, progress)
-    _check_bases(configs)
+    device_of(config.training.device)
+    _fetch(config.model.base, progress)
+    check_base(config.model)
 
 
 def _fetch(base: str, progress: Progress) -> None:
@@ -141,20 +139,6 @@ def _fetch(base: str, progress: Progress) -> None:
         if type(problem) is not EntlinkError:  # it was fetched, and something else is wrong
             raise
         raise EntlinkError(f"{problem}. With --no-train all but the models is adapted") from problem
-
-
-def _check_bases(configs: Sequence[TrainConfig]) -> None:
-    """A base may do for one of the models: the stage of the other then says why it does not for that."""
-    from entlink.learning.base_fit import check_base
-
-    problems = []
-    for config in configs:
-        try:
-            check_base(config.model)
-        except ConfigError as problem:
-            problems.append(problem)
-    if len(problems) == len(configs):
-        raise problems[0]
 
 
 def _seconds_of_vectors(kb: KnowledgeBase, options: AdaptOptions) -> float:

@@ -1,56 +1,43 @@
-"""How `adapt` trains its models: their settings, their shares of the time, and what their evidence weighs."""
+"""How `adapt` trains its bi-encoder, how much of the time that takes, and what evidence weighs."""
 
 from __future__ import annotations
 
-from entlink.learning.adapt.lessons import BI_ENCODER, CROSS_ENCODER
+from entlink.learning.adapt.lessons import BI_ENCODER
 from entlink.learning.adapt.senses import SENSES
-from entlink.learning.adapt.slots import SLOTS
 from entlink.learning.adapt.state import AdaptOptions
 from entlink.learning.train_config import TrainConfig, read_train_config
 from entlink.linking.config import LinkerConfig, retriever_names
 
-# Of the minutes: a bi-encoder's step costs a fifth of a cross-encoder's, and what it learns is worth more.
-SHARES = {BI_ENCODER: 0.55, CROSS_ENCODER: 0.12}
-SETTINGS = {
+SHARE = 0.55  # of the minutes, for training the bi-encoder
+_SETTINGS = {
     "training.epochs": "3",
     "training.checkpoint_every": "50",
     "training.held_out": "400",
+    "training.batch": "64",
+    "training.learning_rate": "5e-5",
+    "training.masked": "0.4",
     "model.mention_tokens": "48",
-}
-OWN_SETTINGS = {
-    BI_ENCODER: {
-        "model.entity_tokens": "48",
-        "model.separate": "true",
-        "model.fixed_entities": "true",
-        "training.batch": "64",
-        "training.learning_rate": "5e-5",
-        "training.masked": "0.4",
-    },
-    CROSS_ENCODER: {"model.entity_tokens": "40", "training.learning_rate": "1.5e-4", "training.masked": "0.15"},
+    "model.entity_tokens": "48",
+    "model.separate": "true",
+    "model.fixed_entities": "true",
 }
 # Without links only an entity's own text tells what it is spoken of with: more of it is read. Chosen on the
 # development mentions of Schools Wikipedia without its links; with them it was not tried.
-_SETTINGS_WITHOUT_LINKS = {BI_ENCODER: {"model.entity_tokens": "128", "training.learning_rate": "1.5e-4"}}
+_SETTINGS_WITHOUT_LINKS = {"model.entity_tokens": "128", "training.learning_rate": "1.5e-4"}
 
 
-def config_of_training(name: str, options: AdaptOptions, *, links: bool) -> TrainConfig:
-    """How a model is trained, with what the user wants otherwise."""
-    settings = {**SETTINGS, **OWN_SETTINGS[name], "training.seed": str(options.seed)}
+def config_of_training(options: AdaptOptions, *, links: bool) -> TrainConfig:
+    """How the bi-encoder is trained, with what the user wants otherwise."""
+    settings = {**_SETTINGS, "training.seed": str(options.seed)}
     if not links:
-        settings |= _SETTINGS_WITHOUT_LINKS.get(name, {})
-    return read_train_config(name, {**settings, **options.settings})
-
-
-def bases(options: AdaptOptions) -> list[str]:
-    """What the trainings start from, each once."""
-    return list(dict.fromkeys(config_of_training(name, options, links=False).model.base for name in SHARES))
+        settings |= _SETTINGS_WITHOUT_LINKS
+    return read_train_config(BI_ENCODER, {**settings, **options.settings})
 
 
 # Where nothing but the texts was learnt from, what fits examples made of them need not fit mentions to come: the
 # weights are then chosen on the development mentions of Schools Wikipedia.
 _WITHOUT_LINKS: dict[str, dict[str, float]] = {
     SENSES: {SENSES: 1.2},
-    SLOTS: {SLOTS: 1.5},
     BI_ENCODER: {
         "alias": 0.9,
         "dense": 13.6,
@@ -65,13 +52,11 @@ _WITHOUT_LINKS: dict[str, dict[str, float]] = {
         "expected": -0.23,
         "shortened": 0.14,
         SENSES: 1.1,
-        SLOTS: 1.5,
         "dense-2": 3.0,
         "dense-3": 5.0,
     },
-    CROSS_ENCODER: {"cross": 0.15},
 }
-_OF_RETRIEVERS = (SENSES, SLOTS, "shortened", "dense-2", "dense-3")  # evidence that is there with them alone
+_OF_RETRIEVERS = (SENSES, "shortened", "dense-2", "dense-3")  # evidence that is there with them alone
 
 
 def weights_without_links(stage: str, config: LinkerConfig) -> dict[str, float]:

@@ -12,12 +12,11 @@ import msgspec
 from entlink.documents import Document, Mention, Span
 from entlink.errors import InputError, MissingExtraError, MissingModelError
 from entlink.interfaces import DualEncoder, Question
-from entlink.learning.adapt.lessons import BI_ENCODER, CROSS_ENCODER
+from entlink.learning.adapt.lessons import BI_ENCODER
 from entlink.learning.adapt.names import SHORTENED, found_again, with_short_names
 from entlink.learning.adapt.report import StageFigures
 from entlink.learning.adapt.senses import SENSES, learn_senses, linked_uses, sense_encoder, shared_words, unmeasured
 from entlink.learning.adapt.settings import WEIGHTS_WITH_LINKS, weights_without_links
-from entlink.learning.adapt.slots import SLOTS, learn_slots, with_slots
 from entlink.learning.adapt.training import TrainingTools
 from entlink.learning.adapt.weights import (
     START_WEIGHTS,
@@ -42,13 +41,12 @@ FLAT = 50_000  # entities: of more, vectors are made on demand
 _FOR_EXAMPLES, _FEWEST_FOR_EXAMPLES = 0.2, 0.05  # of the minutes, indexes included, and however long those took
 _USES_A_MINUTE = 600  # of shared words
 _FOR_SENSES, _READ_FOR_SENSES = 0.06, 20_000  # of the minutes, and texts of entities
-_FOR_SLOTS = 0.03
 _LINKS, _LINKED_PAGES = 12_000, 20_000  # to learn from, and pages to read them in, at most
 _CALIBRATED_ON = 1_000
 _LOST = 0.005  # of the held-back cases that are right: no more may become NIL; they are less like names than others
 # Of the threshold of NIL by own texts: those to come are less like them, and less sure. Chosen on `mentions_dev`.
 _LENIENT = 0.4
-_TOP, _DEMAND, _TOKENS_AROUND = 10, 20, 20
+_DEMAND, _TOKENS_AROUND = 20, 20
 _USUAL_MINUTES = 60.0
 _MOST_SCALE = 2.0
 
@@ -65,9 +63,7 @@ class Stages(TrainingTools):
             "names": self._names,
             "evidence": self._evidence,
             SENSES: self._senses,
-            SLOTS: self._slots,
             BI_ENCODER: self._bi_encoder,
-            CROSS_ENCODER: self._cross_encoder,
             "weights": self._last_weights,
             "NIL": self._nil,
             "detector": self._detector,
@@ -218,24 +214,6 @@ class Stages(TrainingTools):
         write_cases(self.folder.uses, uses)
         return uses
 
-    def _slots(self) -> StageFigures:
-        """What kind of entities stands between the same two words."""
-        if self._has_links:
-            return StageFigures(SLOTS, kept=False, note="left alone: there are hyperlinks to learn from")
-        return self._learnt(SLOTS, self._with_slots)
-
-    def _with_slots(self) -> tuple[LinkerConfig, str]:
-        from entlink.kb.knowledge_base import KnowledgeBase
-
-        dense = next((one for one in self.state.config.retriever if one.get("name") == "dense"), None)
-        if dense is None:
-            raise InputError("the linker has no encoder to tell who is alike by")
-        measured = {one.source for one in self._parts.held_back}
-        folder, seconds = self.folder.linker / SLOTS, _FOR_SLOTS * self.options.minutes * 60
-        with KnowledgeBase.open(self.kb) as kb:
-            told = learn_slots(kb, _dual_of(dense), measured, folder, self.options.seed, self._progress, seconds)
-        return with_slots(self.state.config), told
-
     # Models
 
     def _bi_encoder(self) -> StageFigures:
@@ -246,23 +224,15 @@ class Stages(TrainingTools):
         from entlink.encoders.trained.bi_encoder import load_trained_dual
 
         folder = self.folder.linker / BI_ENCODER
-        told = self._trained(BI_ENCODER, folder)
+        told = self._trained(folder)
         stages = [{"name": "dense", "encoder": f"./{BI_ENCODER}", "search": "never", "demand": _DEMAND}]
         dual = load_trained_dual(folder)
-        if dual.knows_a_mask and self._training_of(BI_ENCODER).training.masked > 0:
+        if dual.knows_a_mask and self._training().training.masked > 0:
             stages.append({**stages[0], "hidden": min(_TOKENS_AROUND, dual.mention_tokens)})
         config = self.state.config
         config = msgspec.structs.replace(config, retriever=[*config.retriever, *stages])
         own = retriever_names(config.retriever)[-len(stages) :]
         return with_weights(config, {name: 0.0 for name in own if name != "dense"}), told
-
-    def _cross_encoder(self) -> StageFigures:
-        return self._learnt(CROSS_ENCODER, self._with_cross_encoder)
-
-    def _with_cross_encoder(self) -> tuple[LinkerConfig, str]:
-        told = self._trained(CROSS_ENCODER, self.folder.linker / CROSS_ENCODER)
-        config = with_weights(self.state.config, {"cross": 1.0})
-        return with_ranker(config, cross=f"./{CROSS_ENCODER}", top=_TOP), told
 
     def _learnt(self, name: str, learn: Callable[[], tuple[LinkerConfig, str]]) -> StageFigures:
         """What was learnt, kept if the linker is better with it; what hinders it is noted, and others go on."""

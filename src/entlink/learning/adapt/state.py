@@ -18,7 +18,7 @@ from entlink.linking.saved import read_card
 
 STATE_FILE, CASES_FILE, USES_FILE, LINKER_FOLDER = "state.json", "examples.jsonl", "uses.jsonl", "linker"
 ADAPTING = ".adapting"
-FORMAT = 5  # of what is kept of a run under way: one of another format cannot be gone on with
+FORMAT = 6  # of what is kept of a run under way: one of another format cannot be gone on with
 STEP = "adapt"  # in the card of a linker: what made it
 
 

@@ -10,10 +10,8 @@ from pathlib import Path
 from time import monotonic
 
 from entlink.io.progress import Progress
-from entlink.learning.adapt.lessons import CROSS_ENCODER
 from entlink.learning.adapt.report import StageFigures
 from entlink.learning.adapt.senses import SENSES
-from entlink.learning.adapt.slots import SLOTS
 from entlink.learning.adapt.state import AdaptFolder, AdaptOptions, AdaptState
 from entlink.learning.adapt.weights import Fit, counted_for, fitted, ranker_of, taken, with_ranker, with_weights
 from entlink.learning.own_texts.cases import Case, Parts, parted, read_cases
@@ -22,8 +20,8 @@ from entlink.linking.linker import Linker, load
 from entlink.ranking.combination import DEFAULT_WEIGHTS
 
 _MEASURED_A_MINUTE, _FEWEST_MEASURED, _MOST_MEASURED = 50, 200, 2_000
-_KNOWN_TO_HELP = ("names", "evidence", SENSES, SLOTS)
-_CHANCE, _SURELY = 1.0, 2.0  # standard errors
+_KNOWN_TO_HELP = ("names", "evidence", SENSES)
+_CHANCE = 1.0  # standard errors
 
 
 class StageTools:
@@ -109,17 +107,12 @@ class StageTools:
     def _judged(self, name: str, config: LinkerConfig, fit: Fit, note: str) -> StageFigures:
         """It is the linker's from now on if what is held back is linked better with it.
 
-        Evidence with weights that did well elsewhere is kept unless it is worse by more than chance may make it. A
-        cross-encoder makes linking many times slower, and what it was trained on is more like the cases held back
-        than mentions to come are: it has to be surely better. Of links, those with an unusual meaning count more than
-        others.
+        Evidence with weights that did well elsewhere is kept unless it is worse by more than chance may make it. Of
+        links, those with an unusual meaning count more than others.
         """
         before, after = self._balanced, fit.score.balanced
         error = sqrt(before * (1 - before) / counted_for(self._parts.held_back))
-        if name in _KNOWN_TO_HELP:
-            kept = after >= before - _CHANCE * error
-        else:
-            kept = after > before + (_SURELY * error if name == CROSS_ENCODER else 0.0)
+        kept = after >= before - _CHANCE * error if name in _KNOWN_TO_HELP else after > before
         if kept:
             self.state.config = with_ranker(config, weights=fit.weights, bias=fit.bias)
         figures = {"weights": fit.weights, "balanced": after}

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from entlink.documents import Candidate
 from entlink.interfaces import Question, Shortlist
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.kb.names.aliases import AliasEntry
+from entlink.kb.names.aliases import AliasEntry, prior
 from entlink.text.folding import key_of
 
 _CACHED_SURFACES = 100_000
@@ -69,11 +69,11 @@ class AliasRetriever:
             total = sum(entry.support for entry, _, _ in bearers)
         candidates = []
         for entry, id, title in bearers[: self.limit]:
-            prior = entry.support / total if total else 0.0
-            evidence = {"prior": prior, "support": float(entry.support), "tier": float(meaning.tier)}
+            share = prior(entry.support, total)
+            evidence = {"prior": share, "support": float(entry.support), "tier": float(meaning.tier)}
             if meaning.pinned:
                 evidence["pinned"] = 1.0
-            candidates.append(Candidate(id, prior, evidence, title))
+            candidates.append(Candidate(id, share, evidence, title))
         return tuple(candidates)
 
     def _look_up_wide(self, surface: str) -> tuple[Candidate, ...]:
@@ -85,9 +85,9 @@ class AliasRetriever:
             heads = [one for one in heads if self._types.intersection(self.kb.types(one[1]))]
         total = sum(entry.support for entry, _, _ in heads)
         return tuple(
-            Candidate(id, prior, {"prior": prior, "support": entry.support, "tier": float(entry.tier)}, title)
+            Candidate(id, share, {"prior": share, "support": entry.support, "tier": float(entry.tier)}, title)
             for entry, id, title in heads[: self.limit]
-            for prior in (entry.support / total if total else 0.0,)
+            for share in (prior(entry.support, total),)
         )
 
     def _of_types(self, bearers: Iterable[Bearer]) -> list[Bearer]:

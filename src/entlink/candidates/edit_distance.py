@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from entlink.documents import Candidate
 from entlink.interfaces import Question
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.kb.names.aliases import AliasEntry
+from entlink.kb.names.aliases import AliasEntry, prior
 from entlink.kb.names.neighbours import near_keys
 from entlink.text.folding import key_of
 
@@ -61,8 +61,8 @@ class EditDistanceRetriever:
             bearers = self._bearers(near)
             total = sum(entry.support for entry, _, _ in bearers)
             for entry, id, title in bearers[: self.limit]:
-                prior = entry.support / total if total else 0.0
-                candidate = Candidate(id, prior * alike, {"edit": alike, "prior": prior}, title)
+                share = prior(entry.support, total)
+                candidate = Candidate(id, share * alike, {"edit": alike, "prior": share}, title)
                 if id not in best or best[id].score < candidate.score:
                     best[id] = candidate
         ranked = sorted(best.values(), key=lambda candidate: (-candidate.score, candidate.entity))

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from entlink.documents import Candidate
 from entlink.interfaces import Question, Shortlist
 from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.kb.names.aliases import prior
 from entlink.text.folding import key_of
 
 _CACHED_SURFACES = 50_000
@@ -87,7 +88,7 @@ class InnerNamesRetriever:
             counted = [entry for entry, _, _ in bearers] if self._types else meaning.entries
             total = sum(entry.support for entry in counted)
             for entry, id, title in bearers:
-                yield id, title, share * (entry.support / total if total else 1 / len(counted))
+                yield id, title, share * (prior(entry.support, total) if total else 1 / len(counted))
             return
 
     def _is_wanted(self, id: str) -> bool:

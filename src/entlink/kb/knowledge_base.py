@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from entlink.errors import DamagedError, FieldError, InputError, NotFoundError
 from entlink.kb.names.alias_index import COMPLETE, AliasIndex
-from entlink.kb.names.aliases import AliasEntry, AliasTable, Meaning, PriorWeights, WideEntry
+from entlink.kb.names.aliases import AliasEntry, AliasTable, Meaning, PriorWeights, WideEntry, prior
 from entlink.kb.names.overlay import OVERLAY_CAP, Overlay
 from entlink.kb.names.own_names import NameSource
 from entlink.kb.names.scan import Scanner
@@ -303,7 +303,7 @@ class KnowledgeBase:
             NameOf(
                 id,
                 title,
-                entry.support / total if total else 0.0,
+                prior(entry.support, total),
                 entry.support,
                 NameSource(entry.sources).words(),
                 meaning.tier,

@@ -10,7 +10,7 @@ import pytest
 from entlink import Document, GoldLink, Span, Turn
 from entlink.errors import InputError
 from entlink.learning.personal.lessons import choice_lessons, end_lessons, gold_named, nearest_place
-from entlink.learning.personal.logistic import fit_logistic
+from entlink.learning.personal.named_features import fit_named
 from entlink.learning.personal.training import ChoiceScore, cross_validated, fit_personal, score_choices, take_lessons
 from entlink.linking.conversation.personal.antecedents import Antecedent, choice_rows, kind_words
 from entlink.linking.conversation.personal.model import PersonalModel, default_model, read_model, write_model
@@ -144,7 +144,7 @@ def test_kinds_are_read_from_types_and_the_first_sentence():
 def test_a_logistic_regression_finds_the_odds():
     """Of rows with a bias alone, the weight is the logarithm of the odds."""
     rows = [{"bias": 1.0}] * 100
-    weights = fit_logistic(rows, [True] * 80 + [False] * 20, pull=0.0001)
+    weights = fit_named(rows, [True] * 80 + [False] * 20, pull=0.0001)
     assert weights["bias"] == pytest.approx(log(4), abs=1e-3)
     assert chance(weights, {"bias": 1.0}) == pytest.approx(0.8, abs=1e-3)
 
@@ -155,12 +155,12 @@ def test_a_logistic_regression_is_that_of_another_library():
     values = [[1.0, 0.5], [0.2, 1.5], [0.9, -0.5], [-1.0, 0.3], [0.1, 0.1], [-0.7, -1.2], [0.4, 0.8], [-0.2, 1.0]]
     right = [True, True, True, False, False, False, True, False]
     other = LogisticRegression(C=1.0, fit_intercept=False, tol=1e-10).fit(values, right).coef_[0]
-    ours = fit_logistic([{"a": a, "b": b} for a, b in values], right, pull=1.0)
+    ours = fit_named([{"a": a, "b": b} for a, b in values], right, pull=1.0)
     assert [ours["a"], ours["b"]] == pytest.approx(list(other), abs=1e-3)
 
 
 def test_rare_features_have_no_weight():
-    weights = fit_logistic([{"a": 1.0}, {"a": 1.0, "once": 1.0}], [True, False], rarest=2)
+    weights = fit_named([{"a": 1.0}, {"a": 1.0, "once": 1.0}], [True, False], rarest=2)
     assert "once" not in weights
 
 

@@ -274,6 +274,11 @@ class AliasTable:
         return bool(begins) and min(begins) > date
 
 
+def prior(support: float, total: float) -> float:
+    """P(e|m): the share of what speaks for one entity in all that speaks for any; 0 where nothing does."""
+    return support / total if total else 0.0
+
+
 def given_weight(weights: PriorWeights, sources: int) -> int:
     """What the names that an entity gives itself count for, by where they come from."""
     if sources & _TITLE:

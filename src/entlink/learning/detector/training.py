@@ -15,6 +15,7 @@ from entlink.io.checksums import fingerprint
 from entlink.io.progress import Progress
 from entlink.learning.detector.data import GoldText, SeenCounts, gold_texts
 from entlink.learning.detector.span_nets import fit_net
+from entlink.learning.fit.logistic import newton
 from entlink.mentions.learned import likeliest
 from entlink.mentions.span_model import CARD, Choice, DetectorCard, Net, SpanModel, write_model
 from entlink.mentions.span_rows import SpanReader
@@ -232,29 +233,12 @@ def _drawn(table: _Table, wanted: NDArray[numpy.bool_], seed: int) -> NDArray[nu
 
 
 def _calibrated(logits: Floats, right: NDArray[numpy.bool_]) -> tuple[float, float]:
-    """The slope and the shift that make the logits' chances true, by Newton's method, drawn a little to 1 and 0."""
+    """The slope and the shift that make the logits' chances true, drawn a little to 1 and 0."""
     import numpy
 
     rows = numpy.stack((logits.astype(numpy.float64), numpy.ones(len(logits))), axis=1)
-    plain = numpy.array((1.0, 0.0))
-
-    def loss(given: NDArray[numpy.float64]) -> float:
-        sums = rows @ given
-        return float((numpy.logaddexp(0.0, sums) - right * sums).sum() + 5e-4 * ((given - plain) ** 2).sum())
-
-    found, before = plain, loss(plain)
-    for _ in range(50):
-        chances = 1.0 / (1.0 + _exp(-(rows @ found)))
-        gradient = rows.T @ (chances - right) + 1e-3 * (found - plain)
-        curvature = (rows * (chances * (1 - chances))[:, None]).T @ rows + 1e-3 * numpy.eye(2)
-        step = numpy.linalg.solve(curvature, gradient)
-        # Where the logits are far too large, a whole step leads astray.
-        while (after := loss(found - step)) > before and numpy.abs(step).max() > 1e-9:
-            step = step / 2
-        found, before = found - step, after
-        if numpy.abs(step).max() < 1e-9:
-            break
-    return round(max(float(found[0]), 1e-3), 6), round(float(found[1]), 6)
+    slope, shift = newton(rows, right, numpy.full(2, 1e-3), origin=numpy.array((1.0, 0.0)))
+    return round(max(float(slope), 1e-3), 6), round(float(shift), 6)
 
 
 def _choices(table: _Table, chances: Floats, mentions: int) -> tuple[Choice, ...]:

@@ -12,6 +12,7 @@ from entlink.documents import Candidate, Document, Mention
 from entlink.errors import InputError
 from entlink.evaluation.scoring.items import annotated_turns
 from entlink.io.progress import Progress
+from entlink.learning.fit.logistic import logistic, newton
 from entlink.linking.config import LinkerConfig
 from entlink.linking.conversation.personal.gold_phrases import PERSONAL, is_name
 from entlink.nil.judged import MENTION, SCORE, measured
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 _FOLDS = 5
 _FEWEST_LINKS = 50
-_STEPS = 50
 _PULL = 10.0  # towards 0, of weights of standardised measures
 _DERIVED = (MENTION, SCORE, "lead", "named")
 _NO_MEASURES = frozenset(("sum", "support", "prior", "tier", "edit", "pinned"))  # told by others, or not of a scale
@@ -147,12 +147,12 @@ def _held_out(rows: NDArray[Any], right: NDArray[Any], documents: Sequence[str],
     for number in range(_FOLDS):
         own = fold == number
         weights, bias = _fit(rows[~own], right[~own])
-        chances[own] = _logistic(rows[own] @ weights + bias)
+        chances[own] = logistic(rows[own] @ weights + bias)
     return chances
 
 
 def _fit(rows: NDArray[Any], right: NDArray[Any]) -> tuple[NDArray[Any], float]:
-    """Logistic regression by Newton's method, with weights drawn to 0 in units of each measure's spread."""
+    """Logistic regression, with weights drawn to 0 in units of each measure's spread."""
     import numpy
 
     mean, spread = rows.mean(axis=0), rows.std(axis=0)
@@ -160,25 +160,10 @@ def _fit(rows: NDArray[Any], right: NDArray[Any]) -> tuple[NDArray[Any], float]:
     scaled = numpy.concatenate(((rows[:, used] - mean[used]) / spread[used], numpy.ones((len(rows), 1))), axis=1)
     pull = numpy.full(scaled.shape[1], _PULL)
     pull[-1] = 1e-6
-    weights = numpy.zeros(scaled.shape[1])
-    for _ in range(_STEPS):
-        chances = _logistic(scaled @ weights)
-        gradient = scaled.T @ (chances - right) + pull * weights
-        curvature = (scaled * (chances * (1 - chances))[:, None]).T @ scaled + numpy.diag(pull)
-        step = numpy.linalg.solve(curvature, gradient)
-        weights -= step
-        if numpy.abs(step).max() < 1e-8:
-            break
+    weights = newton(scaled, right, pull)
     found = numpy.zeros(rows.shape[1])
     found[used] = weights[:-1] / spread[used]
     return found, float(weights[-1] - found @ mean)
-
-
-def _logistic(values: NDArray[Any]) -> NDArray[Any]:
-    import numpy
-
-    found: NDArray[Any] = 1.0 / (1.0 + numpy.exp(-numpy.clip(values, -60.0, 60.0)))
-    return found
 
 
 def _score(kept: NDArray[Any], right: NDArray[Any], gold: int) -> JudgedScore:

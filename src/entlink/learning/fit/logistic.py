@@ -1,4 +1,4 @@
-"""A logistic model with no weight below 0, fitted by Newton's method."""
+"""Logistic regression by Newton's method, for calibration, judged NIL, detectors and personal mentions alike."""
 
 from __future__ import annotations
 
@@ -32,56 +32,63 @@ def fit_logistic(
     numpy = numpy_or_told()
     spread = values.std(0)
     scale = numpy.where(spread > 0, spread, 1.0)
-    scaled = numpy.column_stack([values / scale, numpy.ones(len(values))])
-    shares = importance / importance.sum()
-    ridge = numpy.array([2 * pull] * values.shape[1] + [0.0])
-    found = numpy.zeros(values.shape[1] + 1)
-    for _ in range(_STEPS):
-        chances = _chances(scaled, found)
-        gradient = scaled.T @ (shares * (chances - right)) + ridge * found
-        curvature = (scaled * (shares * chances * (1 - chances))[:, None]).T @ scaled + numpy.diag(ridge + _SMALL)
-        free = (found > 0) | (gradient < 0)
-        free[-1] = True
-        step = numpy.zeros_like(found)
-        step[free] = numpy.linalg.solve(curvature[numpy.ix_(free, free)], gradient[free])
-        after = _improved(scaled, right, shares, ridge, found, step)
-        moved = float(numpy.abs(after - found).max())
-        found = after
-        if moved < _SMALL:
-            break
+    rows = numpy.column_stack([values / scale, numpy.ones(len(values))])
+    pulls = numpy.array([2 * pull] * values.shape[1] + [0.0])
+    not_below_0 = numpy.array([True] * values.shape[1] + [False])
+    found = newton(rows, right, pulls, importance=importance / importance.sum(), not_below_0=not_below_0)
     weights = [float(weight) for weight in numpy.where(spread > 0, found[:-1] / scale, 0.0)]
     return Fitted(weights, float(found[-1]))
 
 
-def _improved(
-    scaled: NDArray[Any],
+def newton(
+    rows: NDArray[Any],
     right: NDArray[Any],
-    shares: NDArray[Any],
-    ridge: NDArray[Any],
-    found: NDArray[Any],
-    step: NDArray[Any],
+    pulls: NDArray[Any],
+    *,
+    importance: NDArray[Any] | None = None,
+    origin: NDArray[Any] | None = None,
+    not_below_0: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """What the step leads to with no weight below 0; the step is halved until the loss is no larger."""
+    """The weights of the columns of `rows` under which `right` is likeliest; `pulls` draw each to `origin`, or 0."""
     import numpy
 
-    def loss(weights: NDArray[Any]) -> float:
-        sums = scaled @ weights
-        return float(shares @ (numpy.logaddexp(0, sums) - right * sums) + (ridge * weights**2).sum() / 2)
+    counts = numpy.ones(len(rows)) if importance is None else importance
+    start = numpy.zeros(rows.shape[1]) if origin is None else origin
+    bounded = numpy.zeros(rows.shape[1], bool) if not_below_0 is None else not_below_0
 
+    def loss(weights: NDArray[Any]) -> float:
+        sums = rows @ weights
+        fit = counts @ (numpy.logaddexp(0, sums) - right * sums)
+        return float(fit + (pulls * (weights - start) ** 2).sum() / 2)
+
+    found: NDArray[Any] = start.astype(numpy.float64)
     before = loss(found)
-    for _ in range(_HALVINGS):
-        after: NDArray[Any] = found - step
-        after[:-1] = numpy.maximum(after[:-1], 0.0)
-        if loss(after) <= before:
-            return after
-        step = step / 2
+    for _ in range(_STEPS):
+        chances = logistic(rows @ found)
+        gradient = rows.T @ (counts * (chances - right)) + pulls * (found - start)
+        curvature = (rows * (counts * chances * (1 - chances))[:, None]).T @ rows + numpy.diag(pulls + _SMALL)
+        free = ~bounded | (found > 0) | (gradient < 0)
+        step = numpy.zeros_like(found)
+        step[free] = numpy.linalg.solve(curvature[numpy.ix_(free, free)], gradient[free])
+        for _ in range(_HALVINGS):  # far from the best, a whole step may lead astray
+            after = numpy.where(bounded, numpy.maximum(found - step, 0.0), found - step)
+            if (reached := loss(after)) <= before:
+                break
+            step = step / 2
+        else:
+            break
+        moved = float(numpy.abs(after - found).max(initial=0.0))
+        found, before = after, reached
+        if moved < _SMALL:
+            break
     return found
 
 
-def _chances(scaled: NDArray[Any], weights: NDArray[Any]) -> NDArray[Any]:
+def logistic(sums: NDArray[Any]) -> NDArray[Any]:
+    """Sums of evidence to chances."""
     import numpy
 
-    chances: NDArray[Any] = 1 / (1 + numpy.exp(-numpy.clip(scaled @ weights, -500, 500)))
+    chances: NDArray[Any] = 1 / (1 + numpy.exp(-numpy.clip(sums, -500, 500)))
     return chances
 
 

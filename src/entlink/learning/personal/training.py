@@ -12,7 +12,7 @@ from entlink.documents import Document, Record
 from entlink.errors import InputError, MissingExtraError
 from entlink.io.progress import Progress
 from entlink.learning.personal.lessons import ChoiceLesson, EndLesson, choice_lessons, end_lessons, gold_named
-from entlink.learning.personal.logistic import fit_logistic, rounded
+from entlink.learning.personal.named_features import fit_named, rounded
 from entlink.linking.conversation.personal.model import PersonalModel
 from entlink.linking.conversation.personal.sums import chance, chosen, shares
 
@@ -103,7 +103,7 @@ def take_lessons(documents: Iterable[Document], linker: Linker, progress: Progre
 
 def fit_personal(lessons: Lessons, made: Mapping[str, Any] | None = None) -> PersonalModel:
     """The weights that these lessons teach."""
-    ends = fit_logistic(
+    ends = fit_named(
         [one.row for one in lessons.ends], [one.is_end for one in lessons.ends], pull=_PULL, rarest=_RAREST
     )
     return PersonalModel(

@@ -24,7 +24,7 @@ from mwparserfromhell.nodes import (
 from mwparserfromhell.wikicode import Wikicode
 
 from entlink.sources.wikitext import Site
-from entlink.sources.wikitext.words import words
+from entlink.sources.wikitext.blanks import words
 
 TEMPLATE, HEADING, ATTRIBUTE, ADDRESS = "template", "heading", "attribute", "address"
 NAME, TARGET, OPTION, CAPTION, GALLERY = "name", "target", "option", "caption", "<gallery>"

@@ -11,7 +11,7 @@ import pytest
 
 from corpora import KilledError, killed_at
 from entlink.datasets.conversations.build import Domain, build_conversations
-from entlink.datasets.word_lists import read_word_list
+from entlink.datasets.conversations.options import read_word_list
 from entlink.errors import ExistsError, InputError, LockedError, NotFoundError, SourceError
 from entlink.io.atomic import write_lock
 from reddit_corpora import WIKI, chain, filler, fillers, gold, harbour, harbour_kb, say, write_corpus

@@ -16,7 +16,7 @@ from entlink.sources import open_source
 from entlink.sources.mediawiki.dumps import RawPage, parts, read_site
 from entlink.sources.page import Page
 from entlink.sources.wikitext import Site
-from entlink.sources.wikitext.words import words
+from entlink.sources.wikitext.blanks import words
 
 TEXT = "'''Hill''' is [[high]] & <ref>far</ref> from the [[dale|dales]]. " * 3
 MOVED = "E moved page [[Mound]] to [[Hill 3]]: a better name"

@@ -13,7 +13,7 @@ from edited_files import edited, edits_of
 from entlink.errors import SourceError
 from entlink.sources import WikiOptions, open_source
 from entlink.sources.page import Identifier, Item, Page
-from entlink.sources.wikitext.words import words
+from entlink.sources.wikitext.blanks import words
 
 _TABLES = {
     "page": (

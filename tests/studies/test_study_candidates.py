@@ -189,7 +189,7 @@ def test_published_figures_on_request(two, gold, monkeypatch):
     rows = {row[0]: row[2:4] for row in table.groups[1].rows}
     assert rows["BM25"] == pytest.approx((0.3837, 0.5334))
     assert any("BLINK + CLIP" in note for note in found.notes)  # a misprint of the paper
-    monkeypatch.setattr("entlink.studies.published_rows.published_folder", lambda: None)
+    monkeypatch.setattr("entlink.studies.data.published_folder", lambda: None)
     without = study_candidates(two, [gold], "lexical", wanted)
     assert without.published == ()
     assert any("published figures are not there" in note for note in without.notes)

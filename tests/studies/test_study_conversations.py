@@ -273,7 +273,7 @@ def test_published_rows_stand_beside_a_set_of_that_name(two, talks, rows):
 
 
 def test_without_published_figures_that_is_told(two, talks, rows, monkeypatch):
-    monkeypatch.setattr("entlink.studies.published_rows.published_folder", lambda: None)
+    monkeypatch.setattr("entlink.studies.data.published_folder", lambda: None)
     found = study_conversations(two, [f"conel2-val={talks}"], None, [rows], FAST)
     assert any("published figures are not there" in note for note in found.notes)
 

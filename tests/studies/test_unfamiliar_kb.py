@@ -162,7 +162,7 @@ def test_published_figures_stand_beside_as_other_data(found):
 
 
 def test_without_published_figures_that_is_told(two, gold, monkeypatch):
-    monkeypatch.setattr("entlink.studies.published_rows.published_folder", lambda: None)
+    monkeypatch.setattr("entlink.studies.data.published_folder", lambda: None)
     found = study_unfamiliar_kb(two, [gold], [NearestTitleSystem()], JOINED)
     assert found.published == ()
     assert any("published figures are not there" in note for note in found.notes)

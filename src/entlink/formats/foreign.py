@@ -11,7 +11,7 @@ import msgspec
 
 from entlink.documents import Document
 from entlink.errors import InputError, SourceError
-from entlink.formats.json_numbers import NO_NUMBER, bare_not_numbers
+from entlink.formats.json_records import NO_NUMBER, bare_not_numbers
 from entlink.io.inputs import Input, OnProblem, failing, input_lines, input_name, open_input
 from entlink.io.ledger import OnError
 from entlink.text.spans import Place

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 import msgspec
 
 from entlink.errors import InputError, SourceError
-from entlink.formats.json_numbers import NO_NUMBER, bare_not_numbers
 from entlink.io.files import broken_stream_errors
 from entlink.io.inputs import Input, OnProblem, failing, input_lines, input_name, open_input
 from entlink.io.ledger import OnError
@@ -172,3 +171,13 @@ def first_keys(head: bytes) -> frozenset[str]:
             if not depth:
                 break
     return frozenset(keys)
+
+
+NO_NUMBER = "Write a number, or leave the field out"
+# A string is passed over as a whole; one that is cut off runs to the end.
+_BARE = re.compile(rb'"(?:[^"\\]|\\.)*+"?|(-?(?:NaN|Infinity))\b', re.DOTALL)
+
+
+def bare_not_numbers(json: bytes) -> str:
+    """The first that stands outside all strings, or nothing."""
+    return next((match[1].decode() for match in _BARE.finditer(json) if match[1]), "")

@@ -10,6 +10,7 @@ from entlink.documents import Document, GoldLink, Mention, Record
 from entlink.errors import InputError, SourceError
 from entlink.evaluation.files import File
 from entlink.evaluation.identities import Identities
+from entlink.evaluation.published import PublishedFigure, read_table
 from entlink.evaluation.results import FileFacts
 from entlink.evaluation.scoring.items import surface_of, within_bounds
 from entlink.version import __version__
@@ -88,3 +89,24 @@ def no_gold(files: Sequence[File]) -> InputError:
 def gold_mention(document: Document, gold: GoldLink) -> Mention:
     """The span of a gold link as a linker is given it."""
     return Mention(gold.span, surface_of(document, gold))
+
+
+NOT_THERE = (
+    "the published figures are not there: they are in the folder reproductions/published of the source, which an "
+    "installed package does not have"
+)
+
+
+def published_folder() -> Path | None:
+    """The folder of published figures, if this is the source."""
+    folder = Path(__file__).resolve().parents[3] / "reproductions" / "published"
+    return folder if folder.is_dir() else None
+
+
+def published_figures(paper: str, tables: tuple[str, ...], folder: Path | None = None) -> tuple[PublishedFigure, ...]:
+    """The figures of some tables of a paper; none where there are no published figures."""
+    folder = folder or published_folder()
+    if folder is None:
+        return ()
+    paths = [folder / paper / f"table-{table}.toml" for table in tables]
+    return tuple(figure for path in paths if path.exists() for figure in read_table(path).figures())

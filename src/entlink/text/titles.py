@@ -16,3 +16,8 @@ def without_parenthesis(title: str) -> str | None:
 def tidy(surface: str) -> str:
     """White space runs become one space, none at the ends; nothing else is changed."""
     return " ".join(surface.split())
+
+
+def spaced(title: str) -> str:
+    """The title as readers see it; no title of a MediaWiki has a `_` of its own."""
+    return title.replace("_", " ")

@@ -186,7 +186,7 @@ def _build(arguments: Namespace) -> None:
 
 def _chosen(arguments: Namespace) -> ConversationOptions:
     from entlink.datasets.conversations.build import ZESHEL_DOMAINS, ConversationOptions
-    from entlink.datasets.word_lists import read_word_list
+    from entlink.datasets.conversations.options import read_word_list
 
     given: dict[str, Any] = {name: getattr(arguments, name) for name in _FIELDS}
     domains = (*(ZESHEL_DOMAINS if arguments.zeshel else ()), *arguments.domain)

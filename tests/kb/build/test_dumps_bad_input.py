@@ -13,11 +13,11 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from dump_files import sevenzip
 from typing import NamedTuple
 
 import pytest
 
+from dump_files import sevenzip
 from entlink.io.checksums import checksums
 from entlink.kb.build.from_sources import build
 from entlink.kb.knowledge_base import KnowledgeBase

@@ -15,7 +15,7 @@ from entlink.kb.build import from_sources as building
 from entlink.kb.build.from_sources import BuildOptions, build
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.sources import Item, Meanings, Page, WikiOptions, open_source
-from entlink.sources.wikitext.words import words
+from entlink.sources.wikitext.blanks import words
 from wiki_dumps import WikiPage, write_dump
 
 PAGES = [

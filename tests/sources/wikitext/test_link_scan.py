@@ -20,8 +20,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from entlink.sources.wikitext import Site, link_scan, parse
+from entlink.sources.wikitext.blanks import words
 from entlink.sources.wikitext.link_scan import LONGEST_KNOWN, scan_links
-from entlink.sources.wikitext.words import words
 
 SITE = Site()
 DUMPS = Path(__file__).resolve().parents[4] / "shared" / "data" / "mediawiki"

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from entlink.sources.wikitext import Site, Wikitext, normalise_title, parse
+from entlink.sources.wikitext.blanks import words
 from entlink.sources.wikitext.literals import has_reserved
 from entlink.sources.wikitext.reader import reader_of
 from entlink.sources.wikitext.seams import END, SEAM
-from entlink.sources.wikitext.words import words
 
 SITE = Site()
 PIECES = words(

@@ -9,10 +9,9 @@ import pytest
 from entlink.sources.page import Anchor, Paragraph
 from entlink.sources.wikitext import Site, parse
 from entlink.sources.wikitext.arguments import Arguments
-from entlink.sources.wikitext.links import MOST_KNOWN, Links, pipe_trick
-from entlink.sources.wikitext.picture_options import is_option
+from entlink.sources.wikitext.links import MOST_KNOWN, Links, pipe_trick, trail
+from entlink.sources.wikitext.pictures import is_option
 from entlink.sources.wikitext.titles import Titles
-from entlink.sources.wikitext.trails import trail
 
 
 def calls(text: str) -> list[tuple[str, list[str]]]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Literal, get_args
 
 import msgspec
 
 from entlink.datasets.conversations.domains import Domain, check_domains
 from entlink.datasets.wiki_urls import FANDOM_PATTERNS, WikiUrls
-from entlink.errors import InputError
+from entlink.errors import InputError, SourceError
+from entlink.io.inputs import input_text
 from entlink.io.ledger import OnError
 
 BareUrls = Literal["name", "none"]
@@ -124,3 +126,11 @@ def last_second(day: str) -> int:
     except ValueError:
         raise InputError(f"split_date is {day!r}: it must be a day, such as 2015-01-01") from None
     return int(begins.timestamp()) + 24 * 60 * 60 - 1
+
+
+def read_word_list(path: str | Path) -> tuple[str, ...]:
+    """The entries of a file in UTF-8, in order and each once; blank lines are left out."""
+    words = tuple(dict.fromkeys(line.strip() for line in input_text(path).splitlines() if line.strip()))
+    if not words:
+        raise SourceError("there is no entry in it", str(path), hint="Write one word or phrase a line")
+    return words

@@ -22,7 +22,7 @@ from entlink.formats.documents.rows import (
     document_schema,
 )
 from entlink.formats.documents.texts import read_text, restore, visible
-from entlink.formats.json_numbers import NO_NUMBER, bare_not_numbers
+from entlink.formats.json_records import NO_NUMBER, bare_not_numbers
 from entlink.formats.offset_units import guess_unit
 from entlink.io.inputs import Input, OnProblem, failing, input_lines, input_name, open_input
 from entlink.io.ledger import OnError

@@ -20,10 +20,10 @@ import msgspec
 from entlink.documents import Candidate, Document, Link, Mention
 from entlink.formats.foreign import id_of, read_items, rows_of
 from entlink.formats.offset_units import checked_span
-from entlink.formats.public.wiki_titles import spaced
 from entlink.io.inputs import Input, OnProblem
 from entlink.io.ledger import OnError
 from entlink.text.spans import Place
+from entlink.text.titles import spaced
 
 _NIL = "Q-1"
 

@@ -23,10 +23,10 @@ import msgspec
 from entlink.documents import Document, Link, Mention, Span
 from entlink.errors import InputError
 from entlink.formats.foreign import LACKS_TEXT, Fail, beginnings, decoded, id_of, json_values
-from entlink.formats.public.wiki_titles import spaced
 from entlink.io.inputs import Input, OnProblem, failing
 from entlink.io.ledger import OnError
 from entlink.text.spans import Place, span_problem
+from entlink.text.titles import spaced
 
 Found = list[list[Any]]
 

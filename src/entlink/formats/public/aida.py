@@ -25,11 +25,11 @@ from urllib.parse import unquote
 
 from entlink.documents import Document, GoldLink, Span
 from entlink.errors import InputError
-from entlink.formats.public.wiki_titles import spaced
 from entlink.formats.writing import as_gold, encoded, text_of, unwritable
 from entlink.io.inputs import Input, OnProblem, failing, input_lines, input_name, open_input
 from entlink.io.ledger import OnError
 from entlink.text.spans import Place
+from entlink.text.titles import spaced
 
 Line = tuple[int, bytes]
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import msgspec
 
 from entlink.engine.local import copy_to_parquet, fetched, json_rows, number, parquet_rows, sql
-from entlink.kb.names.index_rows import COLUMNS, UNLINKED, Row, row, write_rows
-from entlink.kb.names.own_names import NameSource
-from entlink.kb.store.store import Store
-
 from entlink.kb.build.fill_store import KEYS
 from entlink.kb.build.part_files import LINKS, TITLES
 from entlink.kb.names.counts import BASE
+from entlink.kb.names.index_rows import COLUMNS, write_rows
+from entlink.kb.store.store import Store
+
 _LINKS = "{p: 'BIGINT', r: 'BIGINT', f: 'VARCHAR', t: 'VARCHAR', n: 'BIGINT', w: 'VARCHAR'}"
 _STORED = "{p: 'BIGINT', r: 'BIGINT', e: 'BIGINT'}"
 _TITLES = "{p: 'BIGINT', r: 'BIGINT', t: 'VARCHAR', w: 'VARCHAR', i: 'BIGINT'}"

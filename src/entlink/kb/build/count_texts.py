@@ -11,13 +11,13 @@ import msgspec
 
 from entlink.engine.local import Task, map_to_files
 from entlink.io.progress import Progress
-from entlink.kb.names.alias_index import AliasIndex
-from entlink.kb.names.counting import BARRIER, BulkCounter
 from entlink.io.record_files import read_frames
 from entlink.kb.build.fill_store import KEYS, StoredPage
-from entlink.text.titles import tidy
 from entlink.kb.build.part_files import TEXTS, StagedText
+from entlink.kb.names.alias_index import AliasIndex
+from entlink.kb.names.counting import BARRIER, BulkCounter
 from entlink.kb.names.index_rows import UNLINKED, row, write_rows
+from entlink.text.titles import tidy
 
 
 def count_occurrences(

@@ -11,6 +11,7 @@ from pathlib import Path
 from entlink.engine.local import fetched, parquet_rows, sql
 from entlink.io.progress import Progress
 from entlink.io.record_files import read_frames
+from entlink.kb.build.part_files import HYPERLINKS, StagedHyperlinks
 from entlink.kb.store.hyperlinks import (
     Hyperlink,
     decode_hyperlinks,
@@ -18,7 +19,6 @@ from entlink.kb.store.hyperlinks import (
     has_table,
     put_hyperlinks,
 )
-from entlink.kb.build.part_files import HYPERLINKS, StagedHyperlinks
 from entlink.kb.store.store import Store
 from entlink.kb.store.writing import transaction
 
@@ -31,7 +31,7 @@ def store_hyperlinks(
 ) -> None:
     """Put the staged links into the store, a transaction a part; those that lead nowhere are left out.
 
-    `targets` tells which entities the links of each page lead to (see `entlink.kb.names.counts`), so that they are those
+    `targets` tells which entities the links of each page lead to (see `count_links.py`), so that they are those
     that were counted. To do it once more changes nothing.
     """
     with sql(work, memory=memory) as connection:

@@ -14,15 +14,15 @@ from typing import NamedTuple
 import msgspec
 
 from entlink.documents import Entity
-from entlink.io.progress import Progress
 from entlink.errors import FieldError
+from entlink.io.progress import Progress
 from entlink.io.record_files import read_frames
 from entlink.kb.build.part_files import PAGE_SCHEME, PAGES, StagedPage
 from entlink.kb.build.read_sources import PROBLEMS_KEPT, StagedSource
+from entlink.kb.build.wiki_names import ALIAS, DISAMBIGUATION, IMAGE, Extra
 from entlink.kb.names.index_rows import JsonLines
 from entlink.kb.store.store import Store
 from entlink.kb.store.versions import add_version, check_apart, stated_version, version_from, with_dates_in_utc
-from entlink.kb.build.wiki_names import ALIAS, DISAMBIGUATION, IMAGE, Extra
 from entlink.kb.store.writing import insert_entity, set_meta, transaction
 from entlink.sources import Page, Source
 

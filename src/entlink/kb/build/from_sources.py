@@ -11,14 +11,14 @@ from pathlib import Path
 
 import msgspec
 
-from entlink.io.progress import Progress, ignore_progress
 from entlink.errors import ExistsError, InputError
+from entlink.io.atomic import write_lock
+from entlink.io.progress import Progress, ignore_progress
+from entlink.io.resuming import PLAN, Stamp, stamps, take_up
 from entlink.kb.build.steps import EXPORT, TABLES, Building, BuildOptions
 from entlink.kb.store.manifest import Manifest
-from entlink.io.resuming import PLAN, Stamp, stamps, take_up
 from entlink.kb.store.store import DATABASE, REPLACED, Store
 from entlink.kb.store.writing import create_store
-from entlink.io.atomic import write_lock
 from entlink.sources import Source, WikiOptions, open_source, table_of
 from entlink.version import __version__
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from entlink.io.progress import Progress
-from entlink.text.folding import key_of
 from entlink.kb.store.manifest import MergeTotals
 from entlink.kb.store.openings import has_openings
 from entlink.kb.store.store import Store
+from entlink.text.folding import key_of
 
 _EVERY = 20_000
 _TABLES = """

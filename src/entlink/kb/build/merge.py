@@ -10,25 +10,34 @@ import msgspec
 
 from entlink.documents import Entity
 from entlink.engine.local import DEFAULT_MEMORY, copy_to_parquet, default_processes, json_rows, parquet_rows, sql
-from entlink.io.progress import Progress, ignore_progress
 from entlink.errors import InputError
-from entlink.kb.build.from_sources import SUFFIX, check_target, move_into_place
-from entlink.kb.build.steps import FIRST_INDEX
+from entlink.io.atomic import write_lock
 from entlink.io.checksums import checksum, checksums
-from entlink.kb.names.counts import BASE
+from entlink.io.progress import Progress, ignore_progress
+from entlink.io.resuming import clear
 from entlink.kb.build.count_links import LinkTotals, read_totals
 from entlink.kb.build.fill_hyperlinks import merge_hyperlinks
-from entlink.kb.indexes.names import make_index
-from entlink.kb.store.manifest import Manifest, SourceCard
-from entlink.kb.store.openings import merge_openings
-from entlink.io.resuming import clear
-from entlink.kb.names.index_rows import write_rows
-from entlink.kb.store.store import DATABASE, Store, Version
+from entlink.kb.build.from_sources import SUFFIX, check_target, move_into_place
 from entlink.kb.build.match_titles import redirect_rows
 from entlink.kb.build.merge_by_title import TitleMerge
-from entlink.kb.store.writing import create_indexes, create_store, empty_log, insert_entity, insert_version, replace_current, set_meta, transaction
+from entlink.kb.build.steps import FIRST_INDEX
+from entlink.kb.indexes.names import make_index
+from entlink.kb.names.counts import BASE
+from entlink.kb.names.index_rows import write_rows
+from entlink.kb.store.manifest import Manifest, SourceCard
+from entlink.kb.store.openings import merge_openings
+from entlink.kb.store.store import DATABASE, Store, Version
+from entlink.kb.store.writing import (
+    create_indexes,
+    create_store,
+    empty_log,
+    insert_entity,
+    insert_version,
+    replace_current,
+    set_meta,
+    transaction,
+)
 from entlink.text.dates import now
-from entlink.io.atomic import write_lock
 from entlink.version import __version__
 
 Conflict = Literal["error", "first", "last"]

@@ -9,8 +9,8 @@ import msgspec
 
 from entlink.documents import Entity
 from entlink.io.progress import Progress
-from entlink.kb.store.store import Store, Version
 from entlink.kb.build.match_titles import TitleMatching, given_redirects
+from entlink.kb.store.store import Store, Version
 from entlink.kb.store.writing import insert_entity, insert_version, replace_current
 
 

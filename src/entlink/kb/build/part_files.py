@@ -22,13 +22,13 @@ from types import TracebackType
 import msgspec
 
 from entlink.documents import Entity
-from entlink.kb.names.counting import BARRIER, outside_links
 from entlink.io.record_files import FrameWriter
-from entlink.kb.store.hyperlinks import description_checksum
-from entlink.kb.names.own_names import LONGEST_NAME
-from entlink.text.titles import tidy
+from entlink.kb.names.counting import BARRIER, outside_links
 from entlink.kb.names.index_rows import JsonLines
+from entlink.kb.names.own_names import LONGEST_NAME
+from entlink.kb.store.hyperlinks import description_checksum
 from entlink.sources import Item, Ledger, Meanings, OnError, Page, Paragraph, Part, Redirect
+from entlink.text.titles import tidy
 
 PAGES, TEXTS, LINKS, CARD = "pages.bin", "texts.bin", "links.jsonl", "card.json"
 HYPERLINKS = "hyperlinks.bin"

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from entlink.engine.local import Task, map_to_files
+from entlink.io.atomic import write_whole
 from entlink.io.progress import Progress
 from entlink.kb.build.part_files import PartCard, StagingPlan, read_card, stage_part
-from entlink.io.atomic import write_whole
 
 if TYPE_CHECKING:
     from entlink.sources import Source

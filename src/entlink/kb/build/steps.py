@@ -11,23 +11,23 @@ from typing import Literal, TypeVar
 import msgspec
 
 from entlink.engine.local import DEFAULT_MEMORY, default_processes
-from entlink.io.progress import Progress
-from entlink.io.checksums import checksum, checksums
-from entlink.kb.names.counts import BASE
-from entlink.kb.build.count_links import LinkTotals, write_link_counts, write_occurrences
-from entlink.kb.build.fill_hyperlinks import store_hyperlinks
-from entlink.kb.indexes.names import make_index
-from entlink.kb.build.fill_store import Checkpoint, Ingestion, Piece, pieces_of
-from entlink.kb.store.manifest import Manifest, OpeningTotals, SourceCard, WikiTotals
-from entlink.kb.build.count_texts import count_occurrences
-from entlink.kb.store.openings import find_openings
-from entlink.kb.build.read_sources import PROBLEMS_KEPT, StagedSource, Stager
-from entlink.kb.store.store import Store
-from entlink.kb.build.wiki_names import FINAL_REDIRECTS, join_names, list_disambiguations, read_extras, read_redirects
-from entlink.kb.store.writing import create_indexes, empty_log, insert_redirects, set_meta, transaction
-from entlink.text.dates import now
 from entlink.io.atomic import write_whole
+from entlink.io.checksums import checksum, checksums
+from entlink.io.progress import Progress
+from entlink.kb.build.count_links import LinkTotals, write_link_counts, write_occurrences
+from entlink.kb.build.count_texts import count_occurrences
+from entlink.kb.build.fill_hyperlinks import store_hyperlinks
+from entlink.kb.build.fill_store import Checkpoint, Ingestion, Piece, pieces_of
+from entlink.kb.build.read_sources import PROBLEMS_KEPT, StagedSource, Stager
+from entlink.kb.build.wiki_names import FINAL_REDIRECTS, join_names, list_disambiguations, read_extras, read_redirects
+from entlink.kb.indexes.names import make_index
+from entlink.kb.names.counts import BASE
+from entlink.kb.store.manifest import Manifest, OpeningTotals, SourceCard, WikiTotals
+from entlink.kb.store.openings import find_openings
+from entlink.kb.store.store import Store
+from entlink.kb.store.writing import create_indexes, empty_log, insert_redirects, set_meta, transaction
 from entlink.sources import Source, WikiOptions
+from entlink.text.dates import now
 from entlink.version import __version__
 
 FIRST_INDEX = "index-1"

@@ -16,8 +16,8 @@ import duckdb
 import msgspec
 
 from entlink.engine.local import copy_to_parquet, fetched, json_rows, number, parquet_rows, sql
-from entlink.kb.store.manifest import WikiTotals
 from entlink.kb.build.part_files import IDENTIFIERS, MEANINGS, REDIRECTS, TITLES
+from entlink.kb.store.manifest import WikiTotals
 from entlink.sources import numbers_file
 
 EXTRAS, FINAL_REDIRECTS = "extras.parquet", "redirects.parquet"

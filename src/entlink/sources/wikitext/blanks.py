@@ -1,4 +1,4 @@
-"""Blanks: runs of them are one."""
+"""Blanks, of which runs are one, and words."""
 
 from __future__ import annotations
 
@@ -9,3 +9,8 @@ def one_blank(text: str) -> str:
     while "  " in text:
         text = text.replace("  ", " ")
     return text
+
+
+def words(text: str) -> tuple[str, ...]:
+    """The words of a text, in order, each once."""
+    return tuple(dict.fromkeys(text.split()))

@@ -9,7 +9,6 @@ from entlink.sources.page import Kind
 from entlink.sources.wikitext.blanks import one_blank
 from entlink.sources.wikitext.quotes import without_quotes
 from entlink.sources.wikitext.seams import SEAM, close_seams, tidy_seams
-from entlink.sources.wikitext.tables import cells_of
 
 _MARKERS = "*#:;"
 _TABLE = re.compile(r":*+\s*+\{\|")
@@ -124,3 +123,21 @@ def _contents(line: str) -> Iterator[str]:
         yield definition.lstrip(" ")
     else:
         yield content
+
+
+def cells_of(line: str) -> list[str]:
+    """The contents of the cells that a line of a table begins, without their attributes.
+
+    The line begins with a bar, an exclamation mark or the |+ of a caption.
+    """
+    if line[0] == "!":
+        line = line.replace("!!", "||")
+    start = 2 if line.startswith("|+") else 1
+    return [_content(cell) for cell in line[start:].split("||")]
+
+
+def _content(cell: str) -> str:
+    attributes, bar, content = cell.partition("|")
+    if not bar or "[[" in attributes:
+        return cell.strip(" ")
+    return content.strip(" ")

@@ -7,12 +7,11 @@ import re
 from entlink.sources.wikitext.blanks import one_blank
 from entlink.sources.wikitext.external import has_external
 from entlink.sources.wikitext.findings import Findings
-from entlink.sources.wikitext.links import MOST_KNOWN, Links
+from entlink.sources.wikitext.links import MOST_KNOWN, Links, trail
 from entlink.sources.wikitext.literals import has_entity
 from entlink.sources.wikitext.site import Site
 from entlink.sources.wikitext.tags import has_tag
 from entlink.sources.wikitext.titles import titles_of
-from entlink.sources.wikitext.trails import trail
 
 LONGEST_KNOWN = 400  # characters of a link that is remembered: hardly any is longer, but such could fill the memory
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from entlink.sources.wikitext.words import words
+from entlink.sources.wikitext.blanks import words
 
 LANGUAGES = frozenset(
     words(

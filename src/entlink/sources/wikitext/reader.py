@@ -19,8 +19,7 @@ from entlink.sources.wikitext.pictures import Pictures
 from entlink.sources.wikitext.quotes import without_quotes
 from entlink.sources.wikitext.seams import SEAM, close_seams, without_seams
 from entlink.sources.wikitext.site import Site
-from entlink.sources.wikitext.switches import without_switches
-from entlink.sources.wikitext.tags import has_tag, without_html, without_unread
+from entlink.sources.wikitext.tags import has_tag, without_html, without_switches, without_unread
 from entlink.sources.wikitext.titles import titles_of
 from entlink.sources.wikitext.variants import one_variant
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from entlink.sources.wikitext.blanks import words
+from entlink.sources.wikitext.findings import Findings
 from entlink.sources.wikitext.literals import decode_entities, hide
 from entlink.sources.wikitext.seams import END, SEAM
-from entlink.sources.wikitext.words import words
 
 UNREAD = words(
     """
@@ -98,3 +99,19 @@ def without_html(text: str) -> str:
     text = _INLINE.sub(SEAM, text)
     text = _ITEM.sub(lambda tag: "\n" if tag[0][1] == "/" else "\n* ", text)
     return _BLOCK.sub("\n\n", text)
+
+
+_SWITCH = re.compile(r"__([^\W\d_]+)__")
+
+
+def without_switches(text: str, findings: Findings) -> str:
+    """The text without magic words; they go to the findings."""
+
+    def note(switch: re.Match[str]) -> str:
+        word = switch[1]
+        if word != word.upper():
+            return switch[0]
+        findings.switches.add(word)
+        return ""
+
+    return _SWITCH.sub(note, text)

@@ -21,8 +21,7 @@ from entlink.linking.config import LinkerConfig, read_config
 from entlink.linking.linker import Linker, load
 from entlink.studies.candidates.asked import Batch, GoldMentions
 from entlink.studies.candidates.results import CandidateOptions, CandidateStudy, How, Method, SliceFound
-from entlink.studies.data import StudyData, check_kb, no_gold
-from entlink.studies.published_rows import NOT_THERE, published_figures
+from entlink.studies.data import NOT_THERE, StudyData, check_kb, no_gold, published_figures
 from entlink.studies.settings import available, config_for, deepened, encoder_identities, names_of, with_retrievers
 from entlink.studies.timing import KeptPools, Stopwatch, Tally, Times, by_evidence
 

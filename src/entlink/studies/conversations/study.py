@@ -33,9 +33,8 @@ from entlink.studies.conversations.results import (
 from entlink.studies.conversations.runs import Run, RunSource, read_runs
 from entlink.studies.conversations.scoring import Answers, SetScorer
 from entlink.studies.conversations.sets import ConversationSet, SetSource, published_names, set_sources
-from entlink.studies.data import Facts, check_kb
+from entlink.studies.data import NOT_THERE, Facts, check_kb, published_figures
 from entlink.studies.domain_data import Placed, Shelf
-from entlink.studies.published_rows import NOT_THERE, published_figures
 from entlink.studies.settings import MISSING
 from entlink.studies.systems import ConfiguredSystem, System, own_linker, why_missing
 from entlink.version import __version__

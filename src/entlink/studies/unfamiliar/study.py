@@ -19,10 +19,9 @@ from entlink.io.progress import Progress
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.linking.linker import Linker
 from entlink.linking.registry import find
-from entlink.studies.data import StudyData, check_kb, gold_mention
+from entlink.studies.data import NOT_THERE, StudyData, check_kb, gold_mention, published_figures
 from entlink.studies.domain_data import DomainData, Placed, Shelf
 from entlink.studies.domains import Domains, assigner
-from entlink.studies.published_rows import NOT_THERE, published_figures
 from entlink.studies.systems import K, System, default_systems, why_missing
 from entlink.studies.unfamiliar.results import (
     TASKS,

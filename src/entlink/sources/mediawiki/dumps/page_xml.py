@@ -5,7 +5,7 @@ from __future__ import annotations
 from xml.parsers import expat
 
 from entlink.errors import FieldError
-from entlink.sources.mediawiki.dumps.page_fields import PageFields
+from entlink.sources.mediawiki.dumps.raw_page import PageFields
 
 _LARGEST_BUFFER = 1 << 20
 _OWNERS = {1: "page", 2: "revision", 3: "content"}  # by how deep their fields lie

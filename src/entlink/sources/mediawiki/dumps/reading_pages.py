@@ -9,9 +9,8 @@ from entlink.errors import FieldError, SourceError
 from entlink.io.ledger import Ledger
 from entlink.sources.mediawiki.dumps.history import PageSlice, has_parent, head_end
 from entlink.sources.mediawiki.dumps.moves import move_told
-from entlink.sources.mediawiki.dumps.page_fields import PageFields
 from entlink.sources.mediawiki.dumps.page_xml import parsed_fields
-from entlink.sources.mediawiki.dumps.raw_page import WIKITEXT, Move, RawPage
+from entlink.sources.mediawiki.dumps.raw_page import WIKITEXT, Move, PageFields, RawPage
 from entlink.sources.mediawiki.dumps.redirects import page_of, redirect_in
 from entlink.sources.mediawiki.dumps.slices import title_in
 from entlink.sources.mediawiki.dumps.usual_page import usual_fields

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from xml.parsers import expat
 
-from entlink.sources.mediawiki.dumps.page_fields import PageFields
+from entlink.sources.mediawiki.dumps.raw_page import PageFields
 
 _SPACE = rb"\s*+"
 _WORD = rb"([^<>]*+)"

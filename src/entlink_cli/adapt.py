@@ -47,9 +47,7 @@ def _configure(parser: Parser) -> None:
         action="store_true",
         help="train no models: only indexes, weights, senses of words, NIL and the detector are adapted",
     )
-    options.training_settings(
-        parser, "change a setting of both trainings, such as model.base=FOLDER; can be repeated"
-    )
+    options.training_settings(parser, "change a setting of the training, such as model.base=FOLDER; can be repeated")
     parser.add_argument(
         "--restart", action="store_true", help="begin anew: forget what was begun, and replace the linker there"
     )

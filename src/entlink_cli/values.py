@@ -23,6 +23,14 @@ def weight(value: str) -> int:
     return int(value)
 
 
+def any_whole(value: str) -> int:
+    """Any whole number."""
+    try:
+        return int(value)
+    except ValueError:
+        raise ArgumentTypeError(f"{value!r} is not a whole number") from None
+
+
 def positive(value: str) -> float:
     """A number above 0."""
     try:

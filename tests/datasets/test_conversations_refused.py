@@ -211,7 +211,7 @@ def test_two_builds_of_one_set_do_not_get_into_each_other(kb, good, tmp_path):
         ({"min_annotations": 0}, "min_annotations is 0"),
         ({"max_repeats": 0}, "max_repeats is 0"),
         ({"max_characters": 0}, "max_characters is 0"),
-        ({"exact_share": 1.5}, r"exact_share is 1.5: it must be a number from 0 to 1"),
+        ({"exact_share": 1.5}, r"exact_share is 1.5: expected `float` <= 1.0"),
         ({"split_date": "2015"}, "split_date is '2015': it must be a day"),
         ({"test_limit": 0}, "test_limit is 0"),
         ({"augment": "world"}, "augment is 'world': choose among thread, conversation, speaker, none"),

@@ -52,14 +52,6 @@ def shares(value: str) -> dict[str, float]:
     return found
 
 
-def seed(value: str) -> int:
-    """Any whole number."""
-    try:
-        return int(value)
-    except ValueError:
-        raise ArgumentTypeError(f"{value!r} is not a whole number") from None
-
-
 def _configure(parser: Parser) -> None:
     parser.add_argument("corpus", metavar="CORPUS", choices=_CORPORA, help=f"what to make: {', '.join(_CORPORA)}")
     parser.add_argument("sources", metavar="SOURCE", nargs="+", help="files or folders, plain or compressed")
@@ -101,7 +93,11 @@ def _configure_choice(parser: Parser) -> None:
     some.add_argument("--limit", metavar="N", type=values.whole, help="take the first N documents only")
     some.add_argument("--sample", metavar="N", type=values.whole, help="take N documents by chance")
     parser.add_argument(
-        "--seed", metavar="S", type=seed, default=0, help="what chance depends on, in samples and splits (default: 0)"
+        "--seed",
+        metavar="S",
+        type=values.any_whole,
+        default=0,
+        help="what chance depends on, in samples and splits (default: 0)",
     )
     parser.add_argument(
         "--split",

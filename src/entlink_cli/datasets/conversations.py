@@ -6,11 +6,11 @@ import shlex
 from argparse import ArgumentTypeError
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from entlink_cli import options, values
-from entlink_cli.datasets.build import seed
 from entlink_cli.failures import is_interruption
+from entlink_cli.fields import add_fields, given_fields
 from entlink_cli.parsing import Command
 from entlink_cli.terminal.output import columns, note, number_of, say, say_json, size
 from entlink_cli.terminal.progress import progress
@@ -22,11 +22,6 @@ if TYPE_CHECKING:
 
 _PATIENCE = 2.0
 _PROBLEMS_SHOWN = 5
-# Options that are fields of `ConversationOptions` as they are; None is the default there.
-_FIELDS = (
-    *("bare_urls", "characters", "max_repeats", "min_tokens", "max_tokens", "max_characters", "pruned", "augment"),
-    *("min_utterances", "min_annotations", "exact_share", "split_date", "test_limit", "seed", "on_error"),
-)
 
 
 def domain(value: str) -> Domain:
@@ -54,6 +49,8 @@ def day(value: str) -> str:
 
 
 def _configure(parser: Parser) -> None:
+    from entlink.datasets.conversations.options import ConversationOptions
+
     parser.add_argument(
         "corpora", metavar="CORPUS", nargs="+", help="folders of ConvoKit's corpora, or folders of such folders"
     )
@@ -62,15 +59,15 @@ def _configure(parser: Parser) -> None:
     _configure_links(parser)
     _configure_texts(parser)
     _configure_threads(parser)
-    parser.add_argument(
-        "--on-error", choices=("stop", "skip"), help="at a bad record: stop (default), or leave it out and tell"
-    )
+    add_fields(parser, ConversationOptions, "on_error")
     parser.add_argument("--replace", action="store_true", help="put it in place of one that is there")
     options.quiet(parser)
     options.as_json(parser, "print the card as JSON")
 
 
 def _configure_links(parser: Parser) -> None:
+    from entlink.datasets.conversations.options import ConversationOptions
+
     group = parser.add_argument_group("which subreddits and links")
     group.add_argument(
         "--domain",
@@ -99,66 +96,32 @@ def _configure_links(parser: Parser) -> None:
         type=values.text,
         help="take pages whose address names this language; can be repeated (default: en)",
     )
-    group.add_argument(
-        "--bare-urls",
-        choices=("name", "none"),
-        help="an address without a label marks the name of its page in the same utterance (default), or nothing",
-    )
+    add_fields(group, ConversationOptions, "bare_urls")
     group.add_argument("--nonsense", metavar="FILE", help="mentions that name nothing, one a line (default: a list)")
 
 
 def _configure_texts(parser: Parser) -> None:
+    from entlink.datasets.conversations.options import ConversationOptions
+
     group = parser.add_argument_group("cleaning and pruning of utterances")
-    group.add_argument(
-        "--characters",
-        choices=("latin", "ascii", "any"),
-        help="letters that stay: of the Latin script (default), of ASCII, or of any script",
-    )
-    group.add_argument(
-        "--max-repeats",
-        metavar="N",
-        type=values.whole,
-        help="what is said more often on end is nonsense (default: 3)",
-    )
+    add_fields(group, ConversationOptions, "characters", "max_repeats")
     group.add_argument(
         "--profanity", metavar="FILE", help="words that prune an utterance, one a line (default: none)"
     )
-    group.add_argument("--min-tokens", metavar="N", type=values.weight, help="words of an utterance (default: 5)")
-    group.add_argument("--max-tokens", metavar="N", type=values.whole, help="words of an utterance (default: 70)")
-    group.add_argument(
-        "--max-characters", metavar="N", type=values.whole, help="longer utterances are not read (default: 20000)"
-    )
-    group.add_argument(
-        "--pruned",
-        choices=("utterance", "thread"),
-        help="what goes with a pruned utterance: it alone (default), or every thread it stands in",
-    )
+    add_fields(group, ConversationOptions, "min_tokens", "max_tokens", "max_characters", "pruned")
 
 
 def _configure_threads(parser: Parser) -> None:
+    from entlink.datasets.conversations.options import ConversationOptions
+
     group = parser.add_argument_group("threads and splits")
-    group.add_argument(
-        "--augment",
-        choices=("thread", "conversation", "speaker", "none"),
-        help="where unlinked occurrences of a linked text become gold: in its thread (default), in its conversation, "
-        "in what its speaker says there, or nowhere",
-    )
-    group.add_argument("--min-utterances", metavar="N", type=values.whole, help="of a thread (default: 5)")
-    group.add_argument("--min-annotations", metavar="N", type=values.whole, help="of a thread (default: 1)")
-    group.add_argument(
-        "--exact-share",
-        metavar="S",
-        type=values.share,
-        help="threads with a mention that is its entity's title are this share of all at most (default: 0.05)",
-    )
+    add_fields(group, ConversationOptions, "augment", "min_utterances", "min_annotations", "exact_share")
     group.add_argument(
         "--split-date", metavar="DAY", type=day, help="conversations up to it are for training (default: 2015-01-01)"
     )
-    group.add_argument(
-        "--test-limit", metavar="N", type=values.whole, help="test on the N densest threads only (default: on all)"
-    )
+    add_fields(group, ConversationOptions, "test_limit")
     group.add_argument("--speakers", action="store_true", help="name speakers as on Reddit (default: by number)")
-    group.add_argument("--seed", metavar="S", type=seed, help="what chance depends on (default: 0)")
+    add_fields(group, ConversationOptions, "seed")
 
 
 def _build(arguments: Namespace) -> None:
@@ -188,14 +151,16 @@ def _chosen(arguments: Namespace) -> ConversationOptions:
     from entlink.datasets.conversations.build import ZESHEL_DOMAINS, ConversationOptions
     from entlink.datasets.conversations.options import read_word_list
 
-    given: dict[str, Any] = {name: getattr(arguments, name) for name in _FIELDS}
+    given = given_fields(arguments, ConversationOptions)
+    given |= {name: read_word_list(given[name]) for name in ("profanity", "nonsense") if name in given}
     domains = (*(ZESHEL_DOMAINS if arguments.zeshel else ()), *arguments.domain)
-    given |= {"domains": domains or None, "patterns": tuple(arguments.url_pattern) or None}
-    given |= {"languages": tuple(arguments.url_language) or None, "anonymous": not arguments.speakers}
-    for name in ("profanity", "nonsense"):
-        path = getattr(arguments, name)
-        given[name] = None if path is None else read_word_list(path)
-    return ConversationOptions(**{name: value for name, value in given.items() if value is not None})
+    others = {
+        "domains": domains,
+        "patterns": tuple(arguments.url_pattern),
+        "languages": tuple(arguments.url_language),
+    }
+    given |= {name: value for name, value in others.items() if value}
+    return ConversationOptions(**given, anonymous=not arguments.speakers)
 
 
 def _summarise(arguments: Namespace, made: ConversationsReport, seconds: float) -> None:

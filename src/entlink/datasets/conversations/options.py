@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args, get_type_hints
 
 import msgspec
+from msgspec import Meta
 
 from entlink.datasets.conversations.domains import Domain, check_domains
 from entlink.datasets.wiki_urls import FANDOM_PATTERNS, WikiUrls
@@ -44,7 +45,6 @@ NONSENSE = (
 # Linked once, such a word may mean an entity; elsewhere it means whatever is spoken of there.
 UNAUGMENTED = ("he", "her", "him", "his", "its", "she", "their", "them", "we", "who")
 SIGNS = ".,;:!?'\"()-/&%$"
-_LEAST = {"min_tokens": 0, "min_utterances": 1, "min_annotations": 1, "max_repeats": 1, "max_characters": 1}
 
 
 class ConversationOptions(msgspec.Struct, frozen=True):
@@ -52,71 +52,87 @@ class ConversationOptions(msgspec.Struct, frozen=True):
 
     - `domains`: take only subreddits whose name holds one of their titles; without any, all
     - `patterns`: addresses of the wiki's pages (see `WikiUrls`); `languages`: of pages that count, where it is named
-    - `bare_urls`: an address without a label marks the `name` of its page in the same utterance, or nothing
-    - `characters`: letters that stay: of the Latin script, of ASCII, or of any script; `signs`: other characters
-    - `max_repeats`: how often letters, signs or words may follow themselves before they are nonsense
-    - `profanity`: words and phrases that prune an utterance; `min_tokens`, `max_tokens`: its length in words;
-      `max_characters`: its length as it was written, beyond which it is not looked into
-    - `pruned`: what goes with a pruned utterance: itself alone, or every thread it stands in
-    - `nonsense`: mentions that name nothing
-    - `augment`: where else a mention's text means the same: in the thread, in the conversation, in what its speaker
-      says there, or nowhere; `unaugmented`: mentions that are not looked for elsewhere
-    - `min_utterances`, `min_annotations`: of a thread
-    - `exact_share`: of all threads, those that have a mention that is its entity's title
-    - `split_date`: the last day whose conversations are all for training; `test_limit`: the densest threads only
+    - `signs`: other characters that stay; `profanity`: words and phrases that prune an utterance
+    - `nonsense`: mentions that name nothing; `unaugmented`: mentions that are not looked for elsewhere
     - `anonymous`: speakers by number instead of by name
     """
 
     domains: tuple[Domain, ...] = ()
     patterns: tuple[str, ...] = FANDOM_PATTERNS
     languages: tuple[str, ...] = ("en",)
-    bare_urls: BareUrls = "name"
-    characters: Characters = "latin"
+    bare_urls: Annotated[
+        BareUrls,
+        Meta(
+            description="an address without a label marks the name of its page in the same utterance (default), "
+            "or nothing"
+        ),
+    ] = "name"
+    characters: Annotated[
+        Characters,
+        Meta(description="letters that stay: of the Latin script (default), of ASCII, or of any script"),
+    ] = "latin"
     signs: str = SIGNS
-    max_repeats: int = 3
+    max_repeats: Annotated[int, Meta(ge=1, description="what is said more often on end is nonsense")] = 3
     profanity: tuple[str, ...] = ()
-    min_tokens: int = 5
-    max_tokens: int = 70
-    max_characters: int = 20_000
-    pruned: Pruning = "utterance"
+    min_tokens: Annotated[int, Meta(ge=0, description="words of an utterance")] = 5
+    max_tokens: Annotated[int, Meta(ge=1, description="words of an utterance")] = 70
+    max_characters: Annotated[int, Meta(ge=1, description="longer utterances are not read")] = 20_000
+    pruned: Annotated[
+        Pruning,
+        Meta(description="what goes with a pruned utterance: it alone (default), or every thread that it is part of"),
+    ] = "utterance"
     nonsense: tuple[str, ...] = NONSENSE
-    augment: Scope = "thread"
+    augment: Annotated[
+        Scope,
+        Meta(
+            description="where unlinked occurrences of a linked text become gold: in its thread (default), in its "
+            "conversation, in what its speaker says there, or nowhere"
+        ),
+    ] = "thread"
     unaugmented: tuple[str, ...] = UNAUGMENTED
-    min_utterances: int = 5
-    min_annotations: int = 1
-    exact_share: float = 0.05
+    min_utterances: Annotated[int, Meta(ge=1, description="of a thread")] = 5
+    min_annotations: Annotated[int, Meta(ge=1, description="of a thread")] = 1
+    exact_share: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=1,
+            description="threads with a mention that is its entity's title are this share of all at most",
+        ),
+    ] = 0.05
     split_date: str = "2015-01-01"
-    test_limit: int | None = None
+    test_limit: Annotated[
+        Annotated[int, Meta(ge=1)] | None, Meta(description="test on the N densest threads only (default: on all)")
+    ] = None
     anonymous: bool = True
-    seed: int = 0
-    on_error: OnError = "stop"
+    seed: Annotated[int, Meta(description="what chance depends on")] = 0
+    on_error: Annotated[
+        OnError, Meta(description="at a bad record: stop (default), or leave it out and report it")
+    ] = "stop"
 
 
 def check_options(options: ConversationOptions) -> None:
     """Raises InputError where options do not fit each other or mean nothing."""
     WikiUrls(options.patterns)
     check_domains(options.domains)
-    _check_choices(options)
-    for name, least in _LEAST.items():
-        if (value := getattr(options, name)) < least:
-            raise InputError(f"{name} is {value}: it must be a whole number from {least} on")
+    _check_fields(options)
     if options.min_tokens > options.max_tokens:
         raise InputError(
             f"min_tokens is {options.min_tokens} and max_tokens {options.max_tokens}: no utterance would be left"
         )
-    if not 0 <= options.exact_share <= 1:
-        raise InputError(f"exact_share is {options.exact_share:g}: it must be a number from 0 to 1")
-    if options.test_limit is not None and options.test_limit < 1:
-        raise InputError(f"test_limit is {options.test_limit}: it must be a whole number from 1 on")
     last_second(options.split_date)
 
 
-def _check_choices(options: ConversationOptions) -> None:
-    choices = {"bare_urls": BareUrls, "characters": Characters, "pruned": Pruning, "augment": Scope}
-    for name, kind in {**choices, "on_error": OnError}.items():
-        value, known = getattr(options, name), get_args(kind)
-        if value not in known:
-            raise InputError(f"{name} is {value!r}: choose among {', '.join(known)}")
+def _check_fields(options: ConversationOptions) -> None:
+    """Every field against its type and range."""
+    try:
+        msgspec.convert(msgspec.structs.asdict(options), ConversationOptions)
+    except msgspec.ValidationError as problem:
+        wrong, _, place = str(problem).partition(" - at `$.")
+        name = place.rstrip("`").partition("[")[0]
+        choices = ", ".join(map(str, get_args(get_type_hints(ConversationOptions)[name])))
+        wanted = f"choose among {choices}" if "enum" in wrong else wrong[0].lower() + wrong[1:]
+        raise InputError(f"{name} is {getattr(options, name)!r}: {wanted}") from None
 
 
 def last_second(day: str) -> int:

@@ -26,7 +26,7 @@ class AdaptOptions(msgspec.Struct, frozen=True):
     """How long to adapt for, what to start from, and whether to train models.
 
     `output` is the folder of the linker; empty, it is beside the knowledge base. `settings` such as
-    {"model.base": "…"} are laid over the configurations of both models. `nil_share` is the share of mentions in texts
+    {"model.base": "…"} are laid over the configuration of the training. `nil_share` is the share of mentions in texts
     to come whose entity is not in the knowledge base: the more, the sooner a mention is NIL.
     """
 

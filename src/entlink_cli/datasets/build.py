@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from entlink_cli import options, values
 from entlink_cli.failures import is_interruption
+from entlink_cli.fields import given_fields
 from entlink_cli.parsing import Command
 from entlink_cli.terminal.output import columns, note, number_of, say, say_json, size
 from entlink_cli.terminal.progress import progress
@@ -113,21 +114,8 @@ def _build(arguments: Namespace) -> None:
 
     if arguments.nil and arguments.kb is None:
         arguments.parser.error("--nil needs --kb: NIL is what a knowledge base does not have")
-    chosen = HyperlinkOptions(
-        format=arguments.format,
-        columns=arguments.columns,
-        language=arguments.language,
-        on_error=arguments.on_error,
-        wiki=options.wiki_options(arguments),
-        kinds=arguments.kind,
-        nil=arguments.nil,
-        min_links=arguments.min_links,
-        limit=arguments.limit,
-        sample=arguments.sample,
-        seed=arguments.seed,
-        split=arguments.split,
-        processes=arguments.processes,
-    )
+    given = given_fields(arguments, HyperlinkOptions)
+    chosen = HyperlinkOptions(**given | {"wiki": options.wiki_options(arguments), "kinds": arguments.kind})
     started = monotonic()
     try:
         with progress(quiet=arguments.quiet, patience=_PATIENCE) as report:

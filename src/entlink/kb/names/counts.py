@@ -40,8 +40,8 @@ def occurrence_rows(engine: Engine, kb: Path, snapshot: str = BASE) -> Iterator[
 
 def linked_surfaces(engine: Engine, kb: Path, key: int, most: int, snapshot: str = BASE) -> Iterator[str]:
     """The surfaces that link to the entity with this key, most frequent first."""
-    query = f"SELECT surface FROM counted WHERE entity = {key} ORDER BY count DESC, surface LIMIT {most}"
-    for (surface,) in _read(engine, counts_folder(kb, snapshot) / ANCHORS, query):
+    query = f"SELECT surface, count FROM counted WHERE entity = {key} ORDER BY count DESC, surface LIMIT {most}"
+    for surface, _ in _read(engine, counts_folder(kb, snapshot) / ANCHORS, query):
         yield surface
 
 

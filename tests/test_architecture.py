@@ -134,6 +134,15 @@ def test_the_knowledge_base_knows_of_sources_what_they_offer():
         assert used <= {f"entlink.sources.{name}" for name in sources.__all__}, module_of(path)
 
 
+def test_no_step_of_a_build_knows_which_engine_runs_it():
+    """Only where an engine is made is one named, and the names that it offers are those of the protocol."""
+    for path in (path for room in ("kb", "datasets") for path in (ROOT / room).rglob("*.py")):
+        names = set(imports(path))
+        assert not {name for name in names if name.split(".")[0] in ("duckdb", "pyspark")}, module_of(path)
+        local = {name for name in names if name.startswith("entlink.engine.local")}
+        assert local <= {"entlink.engine.local", "entlink.engine.local.LocalEngine"}, module_of(path)
+
+
 def test_the_library_does_not_import_its_command_line():
     users = [path for path in LIBRARY if any(name.startswith("entlink_cli") for name in imports(path))]
     assert [module_of(path) for path in users] == ["entlink.__main__"]

@@ -133,7 +133,8 @@ def interrupted(*, quiet: bool, patience: float) -> Iterator[Report]:
     """Progress during which Ctrl-C is pressed."""
 
     def report(stage: str, done: float, total: float) -> None:
-        signal.raise_signal(signal.SIGINT)
+        if done:
+            signal.raise_signal(signal.SIGINT)
 
     yield report
 

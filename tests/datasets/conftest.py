@@ -7,7 +7,6 @@ import pytest
 
 import entlink
 from corpora import PAGES
-from entlink.datasets.hyperlinks import steps as hyperlink_building
 from entlink.sources import part
 from knowledge_bases import WORLD, article, write_articles
 
@@ -43,4 +42,4 @@ def many_kb(many, tmp_path_factory) -> Path:
 def small_parts(monkeypatch):
     """Many parts of few pages, which are worth a pool of processes."""
     monkeypatch.setattr(part, "PART_PAGES", 7)
-    monkeypatch.setattr(hyperlink_building, "_WORTH_A_POOL", 0)
+    monkeypatch.setattr("entlink.kb.build.source_parts._WORTH_A_POOL", 0)

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from corpora import ONE, few, ids
-from entlink.datasets.hyperlinks import steps as hyperlink_building
 from entlink.datasets.hyperlinks.build import KINDS, build_hyperlinks
 from entlink.formats.documents.lines import read_documents
 from entlink.kb.build.from_sources import BuildOptions, build
@@ -146,7 +145,7 @@ def test_parts_and_processes_do_not_matter(monkeypatch, tmp_path):
     sample = Path(__file__).parents[2] / "samples" / "wiki" / "samplewiki.xml"
     build_hyperlinks(sample, tmp_path / "whole.jsonl", ONE)
     monkeypatch.setattr(import_module("entlink.sources.mediawiki.dumps.parts"), "PLAIN_PART", 60_000)
-    monkeypatch.setattr(hyperlink_building, "_WORTH_A_POOL", 0)
+    monkeypatch.setattr("entlink.kb.build.source_parts._WORTH_A_POOL", 0)
     steps: list[str] = []
     for processes in (1, 2):
         out = tmp_path / f"{processes}.jsonl"

@@ -1,4 +1,4 @@
-"""Building on one machine: a process pool over chunks, files to files, and DuckDB for the SQL steps."""
+"""Building on one machine: a process pool over tasks, files to files, and DuckDB for the SQL steps."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -15,59 +15,167 @@ from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Thread
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-import duckdb
-
+from entlink.engine.protocol import DEFAULT_MEMORY, JsonFiles, ParquetFiles, SqlSession, Task, default_processes
 from entlink.errors import EntlinkError, InputError
+from entlink.io.progress import Progress, ignore_progress
 
-DEFAULT_MEMORY = "2GB"
+if TYPE_CHECKING:
+    import duckdb
+
 _FETCH = 20_000
 _PATTERN = re.compile(r"[*?\[]")
 
 
-class Task(NamedTuple):
-    """One unit of a mapped step: its output's file name and the function's arguments."""
+class LocalEngine:
+    """An `Engine` of one machine."""
 
-    output: str
-    arguments: tuple[Any, ...]
+    def __init__(
+        self, *, processes: int | None = None, memory: str = DEFAULT_MEMORY, progress: Progress = ignore_progress
+    ) -> None:
+        self.processes = processes or default_processes()
+        self.memory, self.progress = memory, progress
+
+    def map_to_files(
+        self,
+        function: Callable[..., None],
+        tasks: Iterable[Task],
+        folder: Path,
+        *,
+        stage: str = "",
+        at_most: int | None = None,
+        done: Callable[[Path], None] = lambda output: None,
+    ) -> list[Path]:
+        """See `Engine.map_to_files`."""
+        folder.mkdir(parents=True, exist_ok=True)
+        outputs: list[Path] = []
+        total = len(tasks) if isinstance(tasks, Sized) else 0
+        finished = 0
+
+        def is_there(output: Path) -> None:
+            nonlocal finished
+            finished += 1
+            done(output)
+            if stage:
+                self.progress(stage, finished, total)
+
+        def pending() -> Iterator[tuple[Path, tuple[Any, ...]]]:
+            for task in tasks:
+                outputs.append(folder / task.output)
+                if outputs[-1].exists():
+                    is_there(outputs[-1])
+                else:
+                    yield outputs[-1], task.arguments
+
+        processes = min(self.processes, at_most or self.processes, total or self.processes)
+        if processes <= 1:
+            for path, arguments in pending():
+                is_there(_run(function, arguments, path))
+        else:
+            _run_pool(function, pending(), processes, is_there)
+        return outputs
+
+    @contextmanager
+    def sql(self, work: Path | None = None) -> Iterator[SqlSession]:
+        """A session of DuckDB, which spills into `work`, or where temporary files go."""
+        import duckdb
+
+        spill = work / "spill" if work else Path(tempfile.gettempdir()) / f"entlink-spill-{os.getpid()}"
+        spill.parent.mkdir(parents=True, exist_ok=True)  # DuckDB makes the last folder of a path only
+        connection = duckdb.connect()
+        try:
+            _limit(connection, self.memory)
+            connection.execute("SET temp_directory = ?", [str(spill)])
+            connection.execute("SET preserve_insertion_order = false")
+            connection.execute("SET enable_progress_bar = false")  # it would print
+            yield _DuckSession(connection)
+        except duckdb.OutOfMemoryException as problem:
+            raise EntlinkError(
+                f"out of memory at the limit of {self.memory} ({problem}). Give more with --memory"
+            ) from problem
+        except duckdb.Error as problem:
+            raise EntlinkError(f"{work or spill}: a step on the counts failed: {problem}") from problem
+        finally:
+            connection.close()
+
+    def share(self, tasks: int) -> LocalEngine:
+        """See `Engine.share`: as many tasks run at once as there are processes."""
+        return LocalEngine(processes=1, memory=_share_of(self.memory, min(tasks, self.processes)))
 
 
-def default_processes() -> int:
-    return max(1, min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1))
+def _limit(connection: duckdb.DuckDBPyConnection, memory: str) -> None:
+    import duckdb
+
+    try:
+        connection.execute("SET memory_limit = ?", [memory])
+    except duckdb.Error as problem:
+        raise InputError(f"{memory!r} is not an amount of memory such as 512MB or 2GB") from problem
 
 
-def map_to_files(
-    function: Callable[..., None],
-    tasks: Iterable[Task],
-    folder: Path,
-    *,
-    processes: int = 1,
-    done: Callable[[Path], None] = lambda output: None,
-) -> list[Path]:
-    """Run `function(*arguments, path)` for every task; an output that exists is not made again.
+def _share_of(memory: str, processes: int) -> str:
+    """What each of several processes may have of a limit such as `2GB`."""
+    match = re.fullmatch(r"\s*([0-9.]+)\s*([A-Za-z]+)\s*", memory)
+    if match is None or processes < 2:
+        return memory
+    return f"{float(match[1]) / processes:.3f}{match[2]}"
 
-    A function writes its whole output, a file or a folder, to the path it is given; it gets its final name
-    only when the function returns, so what is there is complete, whenever the process was killed. `done` is
-    told of each output as soon as it is there, in no certain order.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    outputs: list[Path] = []
 
-    def pending() -> Iterator[tuple[Path, tuple[Any, ...]]]:
-        for task in tasks:
-            outputs.append(folder / task.output)
-            if outputs[-1].exists():
-                done(outputs[-1])
-            else:
-                yield outputs[-1], task.arguments
+class _DuckSession:
+    """A `SqlSession` on a connection of DuckDB."""
 
-    if processes <= 1:
-        for path, arguments in pending():
-            done(_run(function, arguments, path))
-    else:
-        _run_pool(function, pending(), processes, done)
-    return outputs
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+
+    def view(self, name: str, files: ParquetFiles | JsonFiles, *, cached: bool = False) -> None:
+        kind = "TABLE" if cached else "VIEW"
+        self._connection.execute(f"CREATE OR REPLACE TEMP {kind} {name} AS {_read(files)}")
+
+    def table(self, name: str, query: str) -> None:
+        self._connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {query}")
+
+    def rows(self, query: str) -> Iterator[tuple[Any, ...]]:
+        self._connection.execute(query)
+        while rows := self._connection.fetchmany(_FETCH):
+            yield from rows
+
+    def number(self, query: str) -> int:
+        found = self._connection.execute(query).fetchone()
+        assert found is not None
+        return int(found[0])
+
+    def write(self, query: str, path: Path) -> None:
+        partial = path.with_name(f"{path.name}.partial")
+        self._connection.execute(f"COPY ({query}) TO {_literal(partial)} (FORMAT parquet, COMPRESSION zstd)")
+        partial.replace(path)
+
+    def partition(self, query: str, column: str, folder: Path) -> None:
+        options = f"FORMAT parquet, PARTITION_BY ({column}), OVERWRITE_OR_IGNORE"
+        self._connection.execute(f"COPY ({query}) TO {_literal(folder)} ({options})")
+
+
+def _read(files: ParquetFiles | JsonFiles) -> str:
+    """A query for the rows of files."""
+    if isinstance(files, ParquetFiles):
+        return f"SELECT * FROM read_parquet({_list(files.paths)}, hive_partitioning = false)"
+    paths = [path for path in files.paths if path.exists() and path.stat().st_size]
+    if not paths:
+        nothing = (f"CAST(NULL AS {type}) AS {name}" for name, type in files.columns.items())
+        return f"SELECT {', '.join(nothing)} WHERE false"
+    columns = ", ".join(f"{name}: '{type}'" for name, type in files.columns.items())
+    options = f"columns = {{{columns}}}, format = 'newline_delimited', hive_partitioning = false"
+    return f"SELECT * FROM read_json({_list(paths)}, {options})"
+
+
+def _list(paths: Sequence[Path]) -> str:
+    """Files as an SQL list, what would be taken for a pattern in their names spelt out."""
+    plain = (_literal(_PATTERN.sub(r"[\g<0>]", str(path))) for path in paths)
+    return f"[{', '.join(plain)}]"
+
+
+def _literal(path: Path | str) -> str:
+    """A path as an SQL string: table functions and COPY take no parameters."""
+    return "'" + str(path).replace("'", "''") + "'"
 
 
 def _run_pool(
@@ -151,89 +259,3 @@ def _run(function: Callable[..., None], arguments: tuple[Any, ...], path: Path) 
             problem.filename = str(partial)
         raise
     return partial.replace(path)
-
-
-@contextmanager
-def sql(
-    folder: Path | None = None, *, memory: str = DEFAULT_MEMORY, threads: int | None = None
-) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A DuckDB connection that keeps to `memory` and spills into `folder`, or where temporary files go."""
-    spill = folder / "spill" if folder else Path(tempfile.gettempdir()) / f"entlink-spill-{os.getpid()}"
-    connection = duckdb.connect()
-    try:
-        _limit(connection, memory)
-        connection.execute("SET temp_directory = ?", [str(spill)])
-        connection.execute("SET preserve_insertion_order = false")
-        connection.execute("SET enable_progress_bar = false")  # it would print
-        if threads:
-            connection.execute(f"SET threads = {threads}")
-        yield connection
-    except duckdb.OutOfMemoryException as problem:
-        raise EntlinkError(
-            f"out of memory at the limit of {memory} ({problem}). Give more with --memory"
-        ) from problem
-    except duckdb.Error as problem:
-        raise EntlinkError(f"{folder}: a step on the counts failed: {problem}") from problem
-    finally:
-        connection.close()
-
-
-def _limit(connection: duckdb.DuckDBPyConnection, memory: str) -> None:
-    try:
-        connection.execute("SET memory_limit = ?", [memory])
-    except duckdb.Error as problem:
-        raise InputError(f"{memory!r} is not an amount of memory such as 512MB or 2GB") from problem
-
-
-def share_of(memory: str, processes: int) -> str:
-    """What each of several processes may have of a limit such as `2GB`."""
-    match = re.fullmatch(r"\s*([0-9.]+)\s*([A-Za-z]+)\s*", memory)
-    if match is None or processes < 2:
-        return memory
-    return f"{float(match[1]) / processes:.3f}{match[2]}"
-
-
-def literal(path: Path | str) -> str:
-    """A path as an SQL string: table functions and COPY take no parameters."""
-    return "'" + str(path).replace("'", "''") + "'"
-
-
-def parquet_rows(*paths: Path) -> str:
-    """The rows of Parquet files, for a FROM."""
-    return f"read_parquet({_files(paths)}, hive_partitioning = false)"
-
-
-def json_rows(paths: Iterable[Path], columns: str) -> str:
-    """A query for the rows of files of JSON lines, of which none need be there; `columns` as `{name: 'TYPE', …}`."""
-    files = [path for path in paths if path.exists() and path.stat().st_size]
-    if files:
-        options = f"columns = {columns}, format = 'newline_delimited', hive_partitioning = false"
-        return f"SELECT * FROM read_json({_files(files)}, {options})"
-    fields = (field.replace("'", "").split(": ") for field in columns.strip("{}").split(", "))
-    return f"SELECT {', '.join(f'NULL::{type} AS {name}' for name, type in fields)} WHERE false"
-
-
-def _files(paths: Iterable[Path]) -> str:
-    """Files as an SQL list, what would be taken for a pattern in their names spelt out."""
-    plain = (literal(_PATTERN.sub(r"[\g<0>]", str(path))) for path in paths)
-    return f"[{', '.join(plain)}]"
-
-
-def copy_to_parquet(connection: duckdb.DuckDBPyConnection, query: str, path: Path) -> None:
-    """Write the rows of a query; the file appears when it is complete."""
-    partial = path.with_name(f"{path.name}.partial")
-    connection.execute(f"COPY ({query}) TO {literal(partial)} (FORMAT parquet, COMPRESSION zstd)")
-    partial.replace(path)
-
-
-def fetched(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
-    """The rows of the query that was executed last, some thousands at a time."""
-    while rows := connection.fetchmany(_FETCH):
-        yield from rows
-
-
-def number(connection: duckdb.DuckDBPyConnection, query: str) -> int:
-    """The single number that a query gives."""
-    found = connection.execute(query).fetchone()
-    assert found is not None
-    return int(found[0])

@@ -1,4 +1,4 @@
-"""Files of frames: batches of records, each with its length before it, so that a file is read in pieces."""
+"""Files of records in batches, each with its length before it, so that a file is read in pieces."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _PACKED = b"\x78"  # how zlib begins, and no list of MessagePack does
 _encoder = msgspec.msgpack.Encoder()
 
 
-class FrameWriter(Generic[Row]):
-    """Gathers records and writes them a frame at a time; a record may weigh more than one."""
+class RecordWriter(Generic[Row]):
+    """Gathers records and writes them a batch at a time; a record may weigh more than one."""
 
     def __init__(self, path: Path, limit: int, *, pack: bool = False) -> None:
         self._file: IO[bytes] = path.open("wb")
@@ -32,10 +32,10 @@ class FrameWriter(Generic[Row]):
             self._flush()
 
     def _flush(self) -> None:
-        frame = _encoder.encode(self._rows)
+        batch = _encoder.encode(self._rows)
         if self._pack:
-            frame = zlib.compress(frame, 1)
-        self._file.write(_LENGTH.pack(len(frame)) + frame)
+            batch = zlib.compress(batch, 1)
+        self._file.write(_LENGTH.pack(len(batch)) + batch)
         self._rows.clear()
         self._weight = 0
 
@@ -45,10 +45,10 @@ class FrameWriter(Generic[Row]):
         self._file.close()
 
 
-def read_frames(path: Path, row: type[Row]) -> Iterator[list[Row]]:
-    """The records of a file, a frame at a time."""
+def read_batches(path: Path, row: type[Row]) -> Iterator[list[Row]]:
+    """The records of a file, a batch at a time."""
     decoder = msgspec.msgpack.Decoder(list[row])  # type: ignore[valid-type]
     with path.open("rb") as file:
         while length := file.read(_LENGTH.size):
-            frame = file.read(_LENGTH.unpack(length)[0])
-            yield decoder.decode(zlib.decompress(frame) if frame[:1] == _PACKED else frame)
+            batch = file.read(_LENGTH.unpack(length)[0])
+            yield decoder.decode(zlib.decompress(batch) if batch[:1] == _PACKED else batch)

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from entlink.documents import Entity
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.kb.names.counts import BASE
 from entlink.kb.names.own_names import given_names
 from entlink.kb.store.store import Store, Version
 
@@ -51,20 +50,15 @@ def _counted(kb: KnowledgeBase, surface: str, id: str) -> NameCount | None:
 
 def _linked_by(kb: KnowledgeBase, id: str) -> Iterator[str]:
     """The surfaces that the texts link to the entity with, most frequent first."""
-    from entlink.engine.local import parquet_rows, sql
+    from entlink.engine.local import LocalEngine
+    from entlink.kb.names.counts import linked_surfaces
 
-    anchors = kb.folder / "counts" / BASE / "anchors.parquet"
-    if not kb.has_links or not anchors.exists():
+    if not kb.has_links:
         return
     store = Store(kb.folder)
     try:
         key = store.key(id)
     finally:
         store.close()
-    with sql() as connection:
-        rows = connection.execute(
-            f"SELECT surface FROM {parquet_rows(anchors)} WHERE entity = ? "
-            f"ORDER BY count DESC, surface LIMIT {_MOST_NAMES}",
-            [key],
-        ).fetchall()
-    yield from (row[0] for row in rows)
+    if key is not None:
+        yield from linked_surfaces(LocalEngine(), kb.folder, key, _MOST_NAMES)

@@ -181,7 +181,7 @@ def many(count: int = 400) -> list[WikiPage]:
 @pytest.mark.parametrize("pack", ["xml", "xml.bz2"])
 def test_the_result_does_not_depend_on_processes_or_packing(tmp_path, monkeypatch, pack):
     module = import_module("entlink.sources.mediawiki.dumps.parts")  # the package has a function of this name
-    monkeypatch.setattr("entlink.kb.build.read_sources._WORTH_A_POOL", 0)
+    monkeypatch.setattr("entlink.kb.build.source_parts._WORTH_A_POOL", 0)
     monkeypatch.setattr(module, "PLAIN_PART", 40_000)
     monkeypatch.setattr(module, "BZIP2_PART", 10_000)
     plain = write_dump(tmp_path / "many.xml", many())

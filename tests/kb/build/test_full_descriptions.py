@@ -68,16 +68,16 @@ def test_a_build_that_is_taken_up_does_not_mix_the_two(tmp_path, opened, monkeyp
 
 
 def test_long_pages_are_staged_a_few_at_a_time(tmp_path, monkeypatch):
-    from entlink.io import record_files as frames
+    from entlink.io import record_files
 
     sizes = []
-    original = frames.FrameWriter._flush
+    original = record_files.RecordWriter._flush
 
     def noting(self):
         sizes.append(len(self._rows))
         original(self)
 
-    monkeypatch.setattr(frames.FrameWriter, "_flush", noting)
+    monkeypatch.setattr(record_files.RecordWriter, "_flush", noting)
     rows = [article(str(number), f"T{number}", "so it is " * 50_000) for number in range(12)]
     make_kb(tmp_path, rows, descriptions="full", count_text=False)
     assert max(sizes) < 8

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from entlink.documents import Entity
+from entlink.engine.local import LocalEngine
 from entlink.errors import SourceError
 from entlink.io.progress import ignore_progress
 from entlink.kb.build import fill_store as module
@@ -36,7 +37,7 @@ def staged(path, rows=ROWS, *, skip: bool = False, limit: int | None = None):
     source = open_source(
         write_articles(path / "rows.jsonl", rows), format="articles", on_error="skip" if skip else "stop"
     )
-    stager = Stager(path / "parts", texts=True, limit=limit, processes=1, progress=ignore_progress, total=source.size)
+    stager = Stager(LocalEngine(processes=1), path / "parts", texts=True, limit=limit, total=source.size)
     return pieces_of(path / "parts", [stager.stage(source, 0)], [source])
 
 

@@ -88,13 +88,13 @@ def test_parts_do_not_change_the_counts(tmp_path, opened, monkeypatch, world):
 
 
 def test_surfaces_over_line_ends_are_counted_as_one_form(world_folder, tmp_path):
-    from entlink.io.record_files import FrameWriter
+    from entlink.io.record_files import RecordWriter
     from entlink.kb.build.count_texts import count_part
     from entlink.kb.build.fill_store import KEYS, StoredPage
     from entlink.kb.build.part_files import TEXTS, StagedText
     from entlink.kb.names.index_rows import write_rows
 
-    texts: FrameWriter[StagedText] = FrameWriter(tmp_path / TEXTS, 100, pack=True)
+    texts: RecordWriter[StagedText] = RecordWriter(tmp_path / TEXTS, 100, pack=True)
     texts.add(StagedText(0, "New\nYork and New  York and New York"))
     texts.add(StagedText(1, "New York in a page that was left out"))
     texts.close()

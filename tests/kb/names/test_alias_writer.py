@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from entlink.engine.local import LocalEngine
 from entlink.kb.build.from_sources import BuildOptions, build
 from entlink.kb.indexes import names as index
 from entlink.kb.names import alias_writer
@@ -23,9 +24,10 @@ SEEN = st.tuples(st.sampled_from(FORMS), st.just(UNLINKED), st.integers(1, 9), s
 def written(folder, rows, shards: int, processes: int = 1) -> AliasIndex:
     staged = folder / "rows.jsonl"
     write_rows((row(*one) for one in rows), staged)
-    partition([staged], folder / "partitions" / "names", memory="256MB")
-    write_tries(folder / "partitions", folder / "index", shards, memory="256MB", processes=processes)
-    write_groups(folder / "partitions", folder / "index", shards, memory="256MB", processes=processes)
+    engine = LocalEngine(processes=processes, memory="256MB")
+    partition(engine, [staged], folder / "partitions" / "names")
+    write_tries(engine, folder / "partitions", folder / "index", shards)
+    write_groups(engine, folder / "partitions", folder / "index", shards)
     return AliasIndex(folder / "index", shards)
 
 
@@ -107,7 +109,7 @@ def small_pieces(monkeypatch):
     """Several shards and several tasks a step, as a large knowledge base has."""
     monkeypatch.setattr(alias_writer, "KEYS_A_SHARD", 150)
     monkeypatch.setattr(index, "ENTITIES_A_TASK", 100)
-    monkeypatch.setattr("entlink.kb.build.read_sources._WORTH_A_POOL", 0)
+    monkeypatch.setattr("entlink.kb.build.source_parts._WORTH_A_POOL", 0)
     monkeypatch.setattr("entlink.sources.part.PART_PAGES", 50)
 
 

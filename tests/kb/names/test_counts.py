@@ -5,8 +5,12 @@ from collections import Counter
 import duckdb
 import pytest
 
+from entlink.engine.local import LocalEngine
+from entlink.engine.protocol import ParquetFiles
 from entlink.kb.build.count_links import LinkTotals
-from entlink.kb.names.counts import anchor_rows, occurrence_rows
+from entlink.kb.indexes.names import reindex
+from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.kb.names.counts import ANCHORS, anchor_rows, counts_folder, linked_surfaces, occurrence_rows
 from entlink.kb.names.index_rows import UNLINKED
 from knowledge_bases import WORLD
 
@@ -52,16 +56,33 @@ def test_counts_are_sorted_integers(base):
         assert all(type(row[-1]) is int and row[-1] > 0 for row in rows)
 
 
-def test_rows_for_the_index(base):
-    anchors = list(anchor_rows(base))
+def test_rows_for_the_index(world_folder):
+    anchors = list(anchor_rows(LocalEngine(), world_folder))
     assert sum(row.n for row in anchors) == sum(1 for _ in links())
     assert {row.s for row in anchors} == {8}
-    assert {row.e for row in occurrence_rows(base)} == {UNLINKED}
+    assert {row.e for row in occurrence_rows(LocalEngine(), world_folder)} == {UNLINKED}
 
 
 def test_counts_that_were_not_made_are_no_rows(tmp_path):
-    assert list(anchor_rows(tmp_path)) == []
-    assert list(occurrence_rows(tmp_path)) == []
+    assert list(anchor_rows(LocalEngine(), tmp_path)) == []
+    assert list(occurrence_rows(LocalEngine(), tmp_path)) == []
+
+
+def test_a_snapshot_has_its_own_counts(own_world):
+    engine, base = LocalEngine(), counts_folder(own_world)
+    other = counts_folder(own_world, "2021")
+    other.mkdir()
+    with engine.sql() as session:
+        session.view("anchors", ParquetFiles([base / ANCHORS]))
+        session.write("SELECT surface, entity, count + 1000 AS count FROM anchors WHERE entity = 1", other / ANCHORS)
+    rows = list(anchor_rows(engine, own_world, "2021"))
+    assert {row.e for row in rows} == {1}
+    assert all(row.n > 1000 for row in rows)
+    assert {row.f for row in rows} == set(linked_surfaces(engine, own_world, 1, 99, "2021"))
+    assert list(linked_surfaces(engine, own_world, 2, 99, "2021")) == []
+    reindex(own_world, snapshot="2021")
+    with KnowledgeBase(own_world) as kb:
+        assert max(name.support for row in rows for name in kb.aliases(row.f)) > 1000
 
 
 @pytest.mark.parametrize(("resolved", "pairs", "mean"), [(0, 0, 0), (10, 4, 2), (11, 4, 3), (1, 3, 0)])

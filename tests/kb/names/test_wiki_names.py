@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from entlink.engine.local import LocalEngine
 from entlink.kb.build.part_files import IDENTIFIERS, MEANINGS, REDIRECTS, TITLES
 from entlink.kb.build.wiki_names import ALIAS, EXTERNAL, Extra, join_names, read_extras, read_redirects
 from entlink.kb.store.manifest import WikiTotals
@@ -24,7 +25,9 @@ def write_part(
         ],
         REDIRECTS: [{"w": wiki, "title": title, "target": target} for title, target in redirects],
         MEANINGS: [
-            {"w": wiki, "title": f"{name} (x)", "name": name, "targets": targets} for name, targets in meanings
+            {"w": wiki, "title": f"{name} (x)", "name": name, "place": place, "target": target}
+            for name, targets in meanings
+            for place, target in enumerate(targets or [None])
         ],
         IDENTIFIERS: [
             {"wiki": of, "page": page, "scheme": scheme, "value": value} for of, page, scheme, value in identifiers
@@ -37,12 +40,9 @@ def write_part(
 
 
 def joined(folder: Path, *parts: Path) -> tuple[WikiTotals, list[Extra], dict[str, str]]:
-    totals = join_names(parts, folder / "wiki", folder, memory="200MB")
-    return (
-        totals,
-        list(read_extras(folder / "wiki", memory="200MB")),
-        dict(read_redirects(folder / "wiki", memory="200MB")),
-    )
+    engine = LocalEngine(memory="200MB")
+    totals = join_names(engine, parts, folder / "wiki", folder)
+    return totals, list(read_extras(engine, folder / "wiki")), dict(read_redirects(engine, folder / "wiki"))
 
 
 def test_a_redirect_names_the_page_it_leads_to(tmp_path):
@@ -87,6 +87,12 @@ def test_what_a_disambiguation_page_lists_gets_its_name(tmp_path):
     totals, extras, _ = joined(tmp_path, part)
     assert [(extra.record, extra.value) for extra in extras] == [(0, "Mercury"), (1, "Mercury"), (1, "Quicksilver")]
     assert totals.meanings == 1
+
+
+def test_a_disambiguation_page_that_lists_nothing_counts(tmp_path):
+    part = write_part(tmp_path, 0, titles=["Crane"], redirects=[("Cranes", "Cran (x)")], meanings=[("Cran", [])])
+    totals, extras, _ = joined(tmp_path, part)
+    assert (extras, totals) == ([], WikiTotals(redirects=1, meanings=1))
 
 
 def test_a_redirect_to_a_disambiguation_page_names_what_that_lists(tmp_path):

@@ -36,17 +36,14 @@ class Joining:
         self._files: list[IO[bytes]] = []
         self.counts: list[FileCounts] = []
 
-    def run(self, parts: Sequence[Path], files: Sequence[Path], *, pack: bool, progress: Progress) -> int:
-        """Write the files; returns how many of the parts were needed."""
+    def run(self, parts: Sequence[Path], files: Sequence[Path], *, pack: bool, progress: Progress) -> None:
+        """Write the files."""
         self.counts = [FileCounts() for _ in files]
         with ExitStack() as stack:
             self._files = [stack.enter_context(_opened(path, stack, pack)) for path in files]
             for number, folder in enumerate(parts):
-                if self._left == 0:
-                    return number
                 self._take(folder)
                 progress("joining", number + 1, len(parts))
-        return len(parts)
 
     def _take(self, folder: Path) -> None:
         page = -1

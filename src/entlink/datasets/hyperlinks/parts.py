@@ -24,6 +24,7 @@ from entlink.datasets.targets import resolver
 from entlink.documents import Document
 from entlink.formats.documents.lines import encode_document
 from entlink.io.ledger import Ledger, OnError
+from entlink.kb.build.source_parts import Omissions
 from entlink.sources import Page
 from entlink.sources.part import Part
 
@@ -42,13 +43,10 @@ class Row(NamedTuple):
     split: int
 
 
-class PartCard(msgspec.Struct):
-    """What a part held."""
+class PartCard(Omissions, kw_only=True):
+    """What a part held, and what was left out."""
 
     read: ReadCounts
-    skipped: int
-    problems: list[str]
-    left_out: dict[str, int]
 
 
 class PartPlan(msgspec.Struct, frozen=True):
@@ -74,7 +72,8 @@ def write_part(part: Part, plan: PartPlan, threshold: int, path: Path) -> None:
             for row, line in _lines(part, ledger, maker, plan, threshold):
                 documents.write(line)
                 rows.write(_ROW.pack(*row))
-    card = PartCard(maker.read, ledger.skipped, ledger.problems, dict(ledger.left_out))
+    card = PartCard(read=maker.read)
+    card.add(ledger)
     (path / CARD).write_bytes(msgspec.json.encode(card))
 
 

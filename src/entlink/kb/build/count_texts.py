@@ -9,9 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from entlink.engine.local import Task, map_to_files
-from entlink.io.progress import Progress
-from entlink.io.record_files import read_frames
+from entlink.engine.protocol import Engine, Task
+from entlink.io.record_files import read_batches
 from entlink.kb.build.fill_store import KEYS, StoredPage
 from entlink.kb.build.part_files import TEXTS, StagedText
 from entlink.kb.names.alias_index import AliasIndex
@@ -20,20 +19,13 @@ from entlink.kb.names.index_rows import UNLINKED, row, write_rows
 from entlink.text.titles import tidy
 
 
-def count_occurrences(
-    parts: Sequence[Path], index: Path, shards: int, work: Path, progress: Progress, *, processes: int
-) -> list[Path]:
+def count_occurrences(engine: Engine, parts: Sequence[Path], index: Path, shards: int, work: Path) -> list[Path]:
     """Scan the texts of every part; returns the staged files."""
-    counted = [0]
-
-    def done(output: Path) -> None:
-        counted[0] += 1
-        progress("counting names in texts", counted[0], len(parts))
-
-    progress("counting names in texts", 0, len(parts))
+    stage = "counting names in texts"
+    engine.progress(stage, 0, len(parts))
     tasks = [Task(f"{part.name}.jsonl", (part, index, shards)) for part in parts]
     try:
-        return map_to_files(count_part, tasks, work, processes=processes, done=done)
+        return engine.map_to_files(count_part, tasks, work, stage=stage)
     finally:
         _counter.cache_clear()  # what this process learned is of no more use
 
@@ -44,7 +36,7 @@ def count_part(part: Path, index: Path, shards: int, path: Path) -> None:
     counter = _counter(index, shards, stamp.st_ino, stamp.st_mtime_ns)
     counted: Counter[str] = Counter()
     stored = _stored_records(part) if (part / TEXTS).stat().st_size else set()
-    for texts in read_frames(part / TEXTS, StagedText):
+    for texts in read_batches(part / TEXTS, StagedText):
         counted.update(counter.count(BARRIER.join(text.text for text in texts if text.record in stored)))
     tidied: Counter[str] = Counter()
     for surface, count in counted.items():

@@ -8,9 +8,8 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
-from entlink.engine.local import fetched, parquet_rows, sql
-from entlink.io.progress import Progress
-from entlink.io.record_files import read_frames
+from entlink.engine.protocol import Engine, ParquetFiles
+from entlink.io.record_files import read_batches
 from entlink.kb.build.part_files import HYPERLINKS, StagedHyperlinks
 from entlink.kb.store.hyperlinks import (
     Hyperlink,
@@ -26,17 +25,16 @@ _REMEMBERED = 100_000  # entities of which a merge keeps the keys at hand
 _Place = tuple[int, int, int]  # part, record, key of the page's entity
 
 
-def store_hyperlinks(
-    store: Store, parts: Sequence[Path], targets: Path, work: Path, progress: Progress, *, memory: str
-) -> None:
+def store_hyperlinks(engine: Engine, store: Store, parts: Sequence[Path], targets: Path, work: Path) -> None:
     """Put the staged links into the store, a transaction a part; those that lead nowhere are left out.
 
-    `targets` tells which entities the links of each page lead to (see `count_links.py`), so that they are those
-    that were counted. To do it once more changes nothing.
+    `targets` names the entities that the links of each page lead to (see `entlink.kb.build.count_links`), so that
+    they are those that were counted. To do it once more changes nothing.
     """
-    with sql(work, memory=memory) as connection:
-        connection.execute(f"SELECT p, r, o, t, e FROM {parquet_rows(targets)} ORDER BY p, r")
-        pages = groupby(fetched(connection), itemgetter(0, 1, 2))
+    with engine.sql(work) as session:
+        session.view("targets", ParquetFiles([targets]))
+        rows = session.rows("SELECT p, r, o, t, e FROM targets ORDER BY p, r")
+        pages = groupby(rows, itemgetter(0, 1, 2))
         place, known = _next(pages)
         for number, part in enumerate(parts):
             with transaction(store) as database:
@@ -46,7 +44,7 @@ def store_hyperlinks(
                     if place is not None and place[:2] == (number, staged.record):
                         links = [(start, end, known[name]) for start, end, name in staged.links if name in known]
                         put_hyperlinks(database, place[2], staged.description, links)
-            progress("storing links", number + 1, len(parts))
+            engine.progress("storing links", number + 1, len(parts))
 
 
 def _next(
@@ -58,8 +56,8 @@ def _next(
 
 
 def _staged(part: Path) -> Iterator[StagedHyperlinks]:
-    for frame in read_frames(part / HYPERLINKS, StagedHyperlinks):
-        yield from frame
+    for batch in read_batches(part / HYPERLINKS, StagedHyperlinks):
+        yield from batch
 
 
 def merge_hyperlinks(merged: Store, stores: Sequence[Store], new_key: Callable[[int, int], int | None]) -> None:

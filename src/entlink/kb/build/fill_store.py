@@ -16,9 +16,10 @@ import msgspec
 from entlink.documents import Entity
 from entlink.errors import FieldError
 from entlink.io.progress import Progress
-from entlink.io.record_files import read_frames
+from entlink.io.record_files import read_batches
 from entlink.kb.build.part_files import PAGE_SCHEME, PAGES, StagedPage
-from entlink.kb.build.read_sources import PROBLEMS_KEPT, StagedSource
+from entlink.kb.build.read_sources import StagedSource
+from entlink.kb.build.source_parts import PROBLEMS_KEPT
 from entlink.kb.build.wiki_names import ALIAS, DISAMBIGUATION, IMAGE, Extra
 from entlink.kb.names.index_rows import JsonLines
 from entlink.kb.store.store import Store
@@ -90,7 +91,7 @@ class Ingestion:
     def _take(self, piece: Piece) -> None:
         """One transaction: a part's entities, which page is which, and the new checkpoint, or none of them."""
         checkpoint, keys = self.checkpoint, JsonLines(piece.folder / KEYS)
-        pages = chain.from_iterable(read_frames(piece.folder / PAGES, StagedPage))
+        pages = chain.from_iterable(read_batches(piece.folder / PAGES, StagedPage))
         self._left_out = None
         with transaction(self._store) as connection, closing(keys):
             self._note_wiki(piece)

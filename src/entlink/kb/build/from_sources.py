@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from entlink.engine.local import LocalEngine
 from entlink.errors import ExistsError, InputError
 from entlink.io.atomic import write_lock
 from entlink.io.progress import Progress, ignore_progress
@@ -161,7 +162,8 @@ def _run(work: Path, sources: Sequence[Source], options: BuildOptions, command: 
     store = Store(work, writable=True)
     try:
         _tune(store)
-        return Building(store, sources, options, command, progress).run()
+        engine = LocalEngine(processes=options.processes, memory=options.memory, progress=progress)
+        return Building(engine, store, sources, options, command).run()
     finally:
         store.close()
 

@@ -9,7 +9,8 @@ from typing import Literal
 import msgspec
 
 from entlink.documents import Entity
-from entlink.engine.local import DEFAULT_MEMORY, copy_to_parquet, default_processes, json_rows, parquet_rows, sql
+from entlink.engine.local import LocalEngine
+from entlink.engine.protocol import DEFAULT_MEMORY, Columns, Engine, JsonFiles, ParquetFiles, SqlSession
 from entlink.errors import InputError
 from entlink.io.atomic import write_lock
 from entlink.io.checksums import checksum, checksums
@@ -21,8 +22,8 @@ from entlink.kb.build.from_sources import SUFFIX, check_target, move_into_place
 from entlink.kb.build.match_titles import redirect_rows
 from entlink.kb.build.merge_by_title import TitleMerge
 from entlink.kb.build.steps import FIRST_INDEX
-from entlink.kb.indexes.names import make_index
-from entlink.kb.names.counts import BASE
+from entlink.kb.indexes.names import IndexWriter
+from entlink.kb.names.counts import ANCHORS, BASE, GRAPH, OCCURRENCES, counts_folder
 from entlink.kb.names.index_rows import write_rows
 from entlink.kb.store.manifest import Manifest, SourceCard
 from entlink.kb.store.openings import merge_openings
@@ -43,7 +44,7 @@ from entlink.version import __version__
 Conflict = Literal["error", "first", "last"]
 By = Literal["id", "title"]
 _EVERY = 20_000
-_MOVED = "{k: 'BIGINT', old: 'BIGINT', new: 'BIGINT'}"
+_MOVED: Columns = {"k": "BIGINT", "old": "BIGINT", "new": "BIGINT"}
 
 
 class _Moved(msgspec.Struct):
@@ -79,13 +80,14 @@ def merge(
     _check_unlike(folders)
     if by == "title" and on_conflict != "error":
         raise InputError("a merge by title has no conflicts of ids: leave on_conflict out, or merge by id")
+    engine = LocalEngine(processes=processes, memory=memory, progress=progress)
     stores = [Store(Path(folder)) for folder in folders]
     work = target.with_name(target.name + SUFFIX)
     try:
         with write_lock(work):
             clear(work)  # a merge starts anew: unlike a build it reads nothing that is slow to read again
             create_store(work)
-            manifest = _merge_into(work, stores, by, on_conflict, memory, processes, command, progress)
+            manifest = _merge_into(engine, work, stores, by, on_conflict, command)
             move_into_place(work, target)
             return manifest
     finally:
@@ -104,16 +106,9 @@ def _check_unlike(folders: Sequence[str | Path]) -> None:
 
 
 def _merge_into(
-    work: Path,
-    stores: Sequence[Store],
-    by: By,
-    on_conflict: Conflict,
-    memory: str,
-    processes: int | None,
-    command: str,
-    progress: Progress,
+    engine: Engine, work: Path, stores: Sequence[Store], by: By, on_conflict: Conflict, command: str
 ) -> Manifest:
-    staging = work / "staging"
+    staging, progress = work / "staging", engine.progress
     staging.mkdir()
     merged = Store(work, writable=True)
     try:
@@ -126,15 +121,10 @@ def _merge_into(
             merge_hyperlinks(merged, stores, moves.new_key)
             openings = merge_openings(merged, stores, moves.new_key, progress)
         create_indexes(merged)
-        links = _merge_counts(work, stores, staging, memory)
-        make_index(
-            merged,
-            work / FIRST_INDEX,
-            staging,
-            memory=memory,
-            processes=processes or default_processes(),
-            progress=progress,
-        )
+        links = _merge_counts(engine, work, stores, staging)
+        writer = IndexWriter(engine, merged, work / FIRST_INDEX, staging)
+        writer.write_names()
+        writer.finish(writer.counted_texts())
         manifest = _manifest(merged, stores, links, command)
         manifest.openings, manifest.joined = openings, joining.totals if joining else None
         with transaction(merged) as connection:
@@ -241,44 +231,48 @@ def _unlike(there: list[Version], here: list[Version]) -> list[str]:
     return fields + (["past versions"] if there[1:] != here[1:] else [])
 
 
-def _merge_counts(work: Path, stores: Sequence[Store], staging: Path, memory: str) -> LinkTotals:
+def _merge_counts(
+    engine: Engine, work: Path, stores: Sequence[Store], staging: Path, snapshot: str = BASE
+) -> LinkTotals:
     """Add up the counts of all, with the entities' keys changed to those of the merged store."""
-    folder = work / "counts" / BASE
+    folder = counts_folder(work, snapshot)
     folder.mkdir(parents=True)
-    with sql(staging, memory=memory) as connection:
-        connection.execute(f"CREATE TABLE moved AS {json_rows([staging / 'moved.jsonl'], _MOVED)}")
-        anchors = _union(stores, "anchors", "surface, entity, count")
-        copy_to_parquet(
-            connection,
-            f"SELECT surface, new AS entity, sum(count)::BIGINT AS count FROM ({anchors}) a "
-            "JOIN moved ON moved.k = a.k AND old = entity GROUP BY surface, new ORDER BY surface, new",
-            folder / "anchors.parquet",
+    counts = [counts_folder(store.folder, snapshot) for store in stores]
+    with engine.sql(staging) as session:
+        session.view("moved", JsonFiles([staging / "moved.jsonl"], _MOVED), cached=True)
+        anchors = _union(session, counts, ANCHORS, "surface, entity, count")
+        session.write(
+            f"SELECT surface, new AS entity, CAST(sum(count) AS BIGINT) AS count FROM ({anchors}) a "
+            "JOIN moved ON moved.k = a.k AND old = entity GROUP BY surface, new ORDER BY surface, entity",
+            folder / ANCHORS,
         )
-        graph = _union(stores, "graph", "origin, target, count")
-        copy_to_parquet(
-            connection,
-            f"SELECT o.new AS origin, t.new AS target, sum(count)::BIGINT AS count FROM ({graph}) g "
+        graph = _union(session, counts, GRAPH, "origin, target, count")
+        session.write(
+            f"SELECT o.new AS origin, t.new AS target, CAST(sum(count) AS BIGINT) AS count FROM ({graph}) g "
             "JOIN moved o ON o.k = g.k AND o.old = origin JOIN moved t ON t.k = g.k AND t.old = target "
-            "GROUP BY o.new, t.new ORDER BY o.new, t.new",
-            folder / "graph.parquet",
+            "GROUP BY o.new, t.new ORDER BY origin, target",
+            folder / GRAPH,
         )
-        occurrences = _union(stores, "occurrences", "surface, count")
+        occurrences = _union(session, counts, OCCURRENCES, "surface, count")
         if occurrences:
-            copy_to_parquet(
-                connection,
-                f"SELECT surface, sum(count)::BIGINT AS count FROM ({occurrences}) GROUP BY surface ORDER BY surface",
-                folder / "occurrences.parquet",
+            session.write(
+                f"SELECT surface, CAST(sum(count) AS BIGINT) AS count FROM ({occurrences}) a "
+                "GROUP BY surface ORDER BY surface",
+                folder / OCCURRENCES,
             )
         unresolved = sum(_read_manifest(store).links_unresolved for store in stores)
-        return read_totals(connection, folder, unresolved)
+        return read_totals(session, folder, unresolved)
 
 
-def _union(stores: Sequence[Store], table: str, columns: str) -> str:
+def _union(session: SqlSession, counts: Sequence[Path], file: str, columns: str) -> str:
     """One query over the same counts of every knowledge base, with its number as `k`."""
-    paths = [(k, store.folder / "counts" / BASE / f"{table}.parquet") for k, store in enumerate(stores)]
-    return " UNION ALL ".join(
-        f"SELECT {k} AS k, {columns} FROM {parquet_rows(path)}" for k, path in paths if path.exists()
-    )
+    queries = []
+    for k, folder in enumerate(counts):
+        if (folder / file).exists():
+            name = f"{file.removesuffix('.parquet')}_{k}"
+            session.view(name, ParquetFiles([folder / file]))
+            queries.append(f"SELECT {k} AS k, {columns} FROM {name}")
+    return " UNION ALL ".join(queries)
 
 
 def _read_manifest(store: Store) -> Manifest:

@@ -22,7 +22,8 @@ from types import TracebackType
 import msgspec
 
 from entlink.documents import Entity
-from entlink.io.record_files import FrameWriter
+from entlink.io.record_files import RecordWriter
+from entlink.kb.build.source_parts import Omissions
 from entlink.kb.names.counting import BARRIER, outside_links
 from entlink.kb.names.index_rows import JsonLines
 from entlink.kb.names.own_names import LONGEST_NAME
@@ -34,10 +35,10 @@ PAGES, TEXTS, LINKS, CARD = "pages.bin", "texts.bin", "links.jsonl", "card.json"
 HYPERLINKS = "hyperlinks.bin"
 TITLES, REDIRECTS, MEANINGS, IDENTIFIERS = "titles.jsonl", "redirects.jsonl", "meanings.jsonl", "identifiers.jsonl"
 PAGE_SCHEME = "page"  # of the number a wiki gives its page
-_PAGES_A_FRAME = 1_000
+_PAGES_A_BATCH = 1_000
 _CHARACTERS_A_PAGE = 2_000  # a page described at greater length counts as several
-_CHARACTERS_A_FRAME = 2_000_000
-_LINKS_A_FRAME = 50_000
+_CHARACTERS_A_BATCH = 2_000_000
+_LINKS_A_BATCH = 50_000
 _BETWEEN = "\n\n"  # two paragraphs of a description
 
 
@@ -94,23 +95,21 @@ class StagedRedirect(msgspec.Struct):
     target: str
 
 
-class StagedMeanings(msgspec.Struct):
-    """A disambiguation page of the wiki `w`."""
+class StagedMeaning(msgspec.Struct):
+    """What a disambiguation page of the wiki `w` lists at a place, from 0; null on a page that lists nothing."""
 
     w: str
     title: str
     name: str
-    targets: tuple[str, ...]
+    place: int
+    target: str | None
 
 
-class PartCard(msgspec.Struct):
+class PartCard(Omissions):
     """What a part held: pages, of which `current` are no past versions, and what was left out."""
 
     pages: int = 0
     current: int = 0
-    skipped: int = 0
-    problems: list[str] = []
-    left_out: dict[str, int] = {}
 
 
 class StagingPlan(msgspec.Struct, frozen=True):
@@ -132,7 +131,7 @@ def stage_part(part: Part, number: int, plan: StagingPlan, path: Path) -> None:
         for item in part.items(ledger):
             stager.take(item)
         card = stager.card
-    card.skipped, card.problems, card.left_out = ledger.skipped, ledger.problems, dict(ledger.left_out)
+    card.add(ledger)
     (path / CARD).write_bytes(msgspec.json.encode(card))
 
 
@@ -143,9 +142,9 @@ class _Stager:
         self.card = PartCard()
         self._folder, self._number, self._plan = folder, number, plan
         self._current_title = ""
-        self._pages: FrameWriter[StagedPage] = FrameWriter(folder / PAGES, _PAGES_A_FRAME)
-        self._texts: FrameWriter[StagedText] = FrameWriter(folder / TEXTS, _CHARACTERS_A_FRAME, pack=plan.pack)
-        self._hyperlinks: FrameWriter[StagedHyperlinks] = FrameWriter(folder / HYPERLINKS, _LINKS_A_FRAME)
+        self._pages: RecordWriter[StagedPage] = RecordWriter(folder / PAGES, _PAGES_A_BATCH)
+        self._texts: RecordWriter[StagedText] = RecordWriter(folder / TEXTS, _CHARACTERS_A_BATCH, pack=plan.pack)
+        self._hyperlinks: RecordWriter[StagedHyperlinks] = RecordWriter(folder / HYPERLINKS, _LINKS_A_BATCH)
         self._lines: dict[str, JsonLines] = {LINKS: JsonLines(folder / LINKS)}
 
     def __enter__(self) -> _Stager:
@@ -166,7 +165,8 @@ class _Stager:
         elif isinstance(item, Redirect):
             self._add(REDIRECTS, StagedRedirect(self._plan.wiki or "", item.title, item.target))
         elif isinstance(item, Meanings):
-            self._add(MEANINGS, StagedMeanings(self._plan.wiki or "", item.title, item.name, item.targets))
+            for place, target in enumerate(item.targets or (None,)):
+                self._add(MEANINGS, StagedMeaning(self._plan.wiki or "", item.title, item.name, place, target))
         else:
             self._add(IDENTIFIERS, item)
 

@@ -10,17 +10,17 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from entlink.engine.local import DEFAULT_MEMORY, default_processes
+from entlink.engine.protocol import DEFAULT_MEMORY, Engine
 from entlink.io.atomic import write_whole
 from entlink.io.checksums import checksum, checksums
-from entlink.io.progress import Progress
 from entlink.kb.build.count_links import LinkTotals, write_link_counts, write_occurrences
 from entlink.kb.build.count_texts import count_occurrences
 from entlink.kb.build.fill_hyperlinks import store_hyperlinks
 from entlink.kb.build.fill_store import Checkpoint, Ingestion, Piece, pieces_of
-from entlink.kb.build.read_sources import PROBLEMS_KEPT, StagedSource, Stager
+from entlink.kb.build.read_sources import StagedSource, Stager
+from entlink.kb.build.source_parts import PROBLEMS_KEPT
 from entlink.kb.build.wiki_names import FINAL_REDIRECTS, join_names, list_disambiguations, read_extras, read_redirects
-from entlink.kb.indexes.names import make_index
+from entlink.kb.indexes.names import IndexWriter
 from entlink.kb.names.counts import BASE
 from entlink.kb.store.manifest import Manifest, OpeningTotals, SourceCard, WikiTotals
 from entlink.kb.store.openings import find_openings
@@ -61,12 +61,18 @@ class Building:
     """The steps of a build; each leaves files behind, and is not done again where they are there."""
 
     def __init__(
-        self, store: Store, sources: Sequence[Source], options: BuildOptions, command: str, progress: Progress
+        self,
+        engine: Engine,
+        store: Store,
+        sources: Sequence[Source],
+        options: BuildOptions,
+        command: str,
+        *,
+        snapshot: str = BASE,
     ) -> None:
-        self._store, self._sources, self._options, self._progress = store, sources, options, progress
-        self._command, self._read = command, Checkpoint()
+        self._engine, self._store, self._sources, self._options = engine, store, sources, options
+        self._command, self._snapshot, self._read = command, snapshot, Checkpoint()
         self._staging = store.folder / "staging"
-        self._processes = options.processes or default_processes()
 
     def run(self) -> Manifest:
         """All steps, from the sources to a finished store."""
@@ -92,12 +98,11 @@ class Building:
     def _stage(self) -> list[StagedSource]:
         folder, options = self._staging / "parts", self._options
         stager = Stager(
+            self._engine,
             folder,
             texts=options.count_text,
             full=options.descriptions == "full",
             limit=options.limit,
-            processes=self._processes,
-            progress=self._progress,
             total=sum(source.size for source in self._sources),
         )
         staged: list[StagedSource] = []
@@ -115,7 +120,7 @@ class Building:
             shutil.rmtree(partial, ignore_errors=True)
             wikis = {each.wiki for each in self._sources if each.format == EXPORT}
             only = next(iter(wikis)) if len(wikis) == 1 else None
-            list_disambiguations(tables, partial, self._staging, only, memory=self._options.memory)
+            list_disambiguations(self._engine, tables, partial, self._staging, only)
             partial.rename(folder)
         if tables:
             source.note_disambiguations(folder)
@@ -124,11 +129,11 @@ class Building:
         """What redirects, disambiguation pages and tables say of the pages; None where there is no wiki."""
 
         def joined() -> WikiTotals:
-            return join_names(parts, self._staging / WIKI, self._staging, memory=self._options.memory)
+            return join_names(self._engine, parts, self._staging / WIKI, self._staging)
 
         if not any(source.wiki is not None for source in self._sources):
             return None
-        self._progress("joining names", 0, 1)
+        self._engine.progress("joining names", 0, 1)
         return self._once("wiki", joined, WikiTotals)
 
     def _ingest(self, pieces: Sequence[Piece]) -> Checkpoint:
@@ -139,25 +144,31 @@ class Building:
             skip=options.on_error == "skip",
             limit=options.limit,
             by_wikidata=options.wiki.ids == "wikidata",
-            extras=read_extras(wiki, memory=options.memory) if is_wiki else iter(()),
+            extras=read_extras(self._engine, wiki) if is_wiki else iter(()),
         )
-        read = ingestion.run(pieces, self._progress)
+        read = ingestion.run(pieces, self._engine.progress)
         if is_wiki:
-            insert_redirects(self._store, read_redirects(wiki, memory=options.memory))
+            insert_redirects(self._store, read_redirects(self._engine, wiki))
         return read
 
     def _count_links(self, parts: Sequence[Path]) -> LinkTotals:
         def counted() -> LinkTotals:
             redirects = self._staging / WIKI / FINAL_REDIRECTS
             return write_link_counts(
-                self._store, parts, redirects, self._staging, memory=self._options.memory, targets=targets
+                self._engine,
+                self._store,
+                parts,
+                redirects,
+                self._staging,
+                targets=targets,
+                snapshot=self._snapshot,
             )
 
         targets = self._staging / "targets.parquet" if self._options.descriptions == "full" else None
-        self._progress("counting links", 0, 1)
+        self._engine.progress("counting links", 0, 1)
         totals = self._once("links", counted, LinkTotals)
         if targets is not None:
-            store_hyperlinks(self._store, parts, targets, self._staging, self._progress, memory=self._options.memory)
+            store_hyperlinks(self._engine, self._store, parts, targets, self._staging)
         return totals
 
     def _read_openings(self) -> OpeningTotals | None:
@@ -165,7 +176,7 @@ class Building:
 
         def read() -> OpeningTotals:
             with transaction(self._store):
-                return find_openings(self._store, self._progress)
+                return find_openings(self._store, self._engine.progress)
 
         return self._once("openings", read, OpeningTotals) if self._options.names_in_openings else None
 
@@ -180,23 +191,15 @@ class Building:
 
     def _make_index(self, parts: Sequence[Path]) -> None:
         """The alias index; with `count_text` the texts are scanned as soon as the dictionary is complete."""
-        store, options, index = self._store, self._options, self._store.folder / FIRST_INDEX
-
-        def count_texts(shards: int) -> list[Path]:
-            folder, processes = self._staging / "texts", self._processes if len(parts) > 1 else 1
-            counted = count_occurrences(parts, index, shards, folder, self._progress, processes=processes)
-            write_occurrences(counted, store.folder / "counts" / BASE, self._staging, memory=options.memory)
-            return counted
-
-        make_index(
-            store,
-            index,
-            self._staging,
-            memory=options.memory,
-            processes=self._processes,
-            progress=self._progress,
-            count_texts=count_texts if options.count_text else None,
-        )
+        engine, store, index = self._engine, self._store, self._store.folder / FIRST_INDEX
+        writer = IndexWriter(engine, store, index, self._staging, snapshot=self._snapshot)
+        shards = writer.write_names()
+        if self._options.count_text:
+            counted = count_occurrences(engine, parts, index, shards, self._staging / "texts")
+            write_occurrences(engine, counted, store, self._staging, snapshot=self._snapshot)
+        else:
+            counted = writer.counted_texts()
+        writer.finish(counted)
 
     def _manifest(
         self,

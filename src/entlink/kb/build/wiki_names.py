@@ -12,21 +12,20 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Literal
 
-import duckdb
 import msgspec
 
-from entlink.engine.local import copy_to_parquet, fetched, json_rows, number, parquet_rows, sql
+from entlink.engine.protocol import Columns, Engine, JsonFiles, ParquetFiles, SqlSession
 from entlink.kb.build.part_files import IDENTIFIERS, MEANINGS, REDIRECTS, TITLES
 from entlink.kb.store.manifest import WikiTotals
 from entlink.sources import numbers_file
 
 EXTRAS, FINAL_REDIRECTS = "extras.parquet", "redirects.parquet"
 _DOUBLINGS = 10  # each follows twice as many redirects at once: a chain of a thousand is followed to its end
-_COLUMNS = {
-    TITLES: "{p: 'BIGINT', r: 'BIGINT', t: 'VARCHAR', w: 'VARCHAR', i: 'BIGINT'}",
-    REDIRECTS: "{w: 'VARCHAR', title: 'VARCHAR', target: 'VARCHAR'}",
-    MEANINGS: "{w: 'VARCHAR', title: 'VARCHAR', name: 'VARCHAR', targets: 'VARCHAR[]'}",
-    IDENTIFIERS: "{wiki: 'VARCHAR', page: 'BIGINT', scheme: 'VARCHAR', value: 'VARCHAR'}",
+_COLUMNS: dict[str, Columns] = {
+    TITLES: {"p": "BIGINT", "r": "BIGINT", "t": "STRING", "w": "STRING", "i": "BIGINT"},
+    REDIRECTS: {"w": "STRING", "title": "STRING", "target": "STRING"},
+    MEANINGS: {"w": "STRING", "title": "STRING", "name": "STRING", "place": "BIGINT", "target": "STRING"},
+    IDENTIFIERS: {"wiki": "STRING", "page": "BIGINT", "scheme": "STRING", "value": "STRING"},
 }
 ALIAS, EXTERNAL = 0, 1
 # Schemes of the tables that are no identifiers of an entity.
@@ -43,71 +42,68 @@ class Extra(msgspec.Struct, array_like=True, frozen=True):
     value: str
 
 
-def list_disambiguations(parts: Sequence[Path], folder: Path, work: Path, wiki: str | None, *, memory: str) -> None:
+def list_disambiguations(engine: Engine, parts: Sequence[Path], folder: Path, work: Path, wiki: str | None) -> None:
     """Write the sorted numbers of the pages that the table page_props calls disambiguations, a file a wiki.
 
     With a single export its name is given as `wiki`, whatever the tables call it.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with sql(work, memory=memory) as connection:
-        _load(connection, "identifiers", _COLUMNS[IDENTIFIERS], [part / IDENTIFIERS for part in parts])
+    with engine.sql(work) as session:
+        session.view("identifiers", JsonFiles([part / IDENTIFIERS for part in parts], _COLUMNS[IDENTIFIERS]))
         name = "wiki" if wiki is None else "''"
-        connection.execute(
+        pages = session.rows(
             f"SELECT DISTINCT {name} AS name, page FROM identifiers WHERE scheme = '{DISAMBIGUATION}' "
             "ORDER BY name, page"
         )
-        for found, rows in groupby(fetched(connection), itemgetter(0)):
+        for found, rows in groupby(pages, itemgetter(0)):
             file = folder / numbers_file(found if wiki is None else wiki)
             file.write_bytes(array("q", (page for _, page in rows)).tobytes())
 
 
-def join_names(parts: Sequence[Path], folder: Path, work: Path, *, memory: str) -> WikiTotals:
+def join_names(engine: Engine, parts: Sequence[Path], folder: Path, work: Path) -> WikiTotals:
     """Write `extras.parquet` and `redirects.parquet`. Each wiki has its own titles and numbers."""
     folder.mkdir(parents=True, exist_ok=True)
-    with sql(work, memory=memory) as connection:
+    with engine.sql(work) as session:
         for name, columns in _COLUMNS.items():
-            _load(connection, name.removesuffix(".jsonl"), columns, [part / name for part in parts])
-        if number(connection, "SELECT count(DISTINCT w) FROM titles") == 1:
-            # Of one wiki only, the tables need not tell whose they are.
-            connection.execute("UPDATE identifiers SET wiki = (SELECT min(w) FROM titles)")
-        _follow_redirects(connection)
-        _gather_extras(connection)
-        copy_to_parquet(
-            connection, "SELECT w, source, target FROM final ORDER BY w, source", folder / FINAL_REDIRECTS
-        )
-        copy_to_parquet(
-            connection,
-            "SELECT DISTINCT p, r, k, s, v FROM extras ORDER BY p, r, k, s, v",
-            folder / EXTRAS,
-        )
-        return _totals(connection)
+            files = JsonFiles([part / name for part in parts], columns)
+            session.view(name.removesuffix(".jsonl"), files, cached=True)
+        if session.number("SELECT count(DISTINCT w) FROM titles") == 1:
+            # Of one wiki only, the tables need not say whose they are.
+            session.table(
+                "identifiers",
+                "SELECT one_wiki.w AS wiki, page, scheme, value FROM identifiers "
+                "CROSS JOIN (SELECT min(w) AS w FROM titles) one_wiki",
+            )
+        _follow_redirects(session)
+        _gather_extras(session)
+        session.write("SELECT w, source, target FROM ended ORDER BY w, source", folder / FINAL_REDIRECTS)
+        session.write("SELECT DISTINCT p, r, k, s, v FROM extras ORDER BY p, r, k, s, v", folder / EXTRAS)
+        return _totals(session)
 
 
-def _load(connection: duckdb.DuckDBPyConnection, table: str, columns: str, paths: Sequence[Path]) -> None:
-    connection.execute(f"CREATE TEMP TABLE {table} AS {json_rows(paths, columns)}")
-
-
-def _follow_redirects(connection: duckdb.DuckDBPyConnection) -> None:
-    """`final`: every redirect with the title at the end of its chain; `rings`: those that never end."""
-    connection.execute(
-        "CREATE TEMP TABLE given AS SELECT w, title AS source, min(target) AS target FROM "
-        f"(SELECT w, title, target FROM redirects UNION ALL {_TABLED_REDIRECTS}) "
-        "WHERE (w, title) NOT IN (SELECT w, t FROM titles) GROUP BY w, title"
+def _follow_redirects(session: SqlSession) -> None:
+    """`ended`: every redirect with the title at the end of its chain; `rings`: those that never end."""
+    session.table(
+        "given",
+        "SELECT w, title AS source, min(target) AS target FROM "
+        f"(SELECT w, title, target FROM redirects UNION ALL {_TABLED_REDIRECTS}) named "
+        "WHERE NOT EXISTS (SELECT 1 FROM titles WHERE titles.w = named.w AND titles.t = named.title) "
+        "GROUP BY w, title",
     )
-    connection.execute("CREATE TEMP TABLE final AS SELECT * FROM given")
+    session.table("followed", "SELECT w, source, target FROM given")
     for _ in range(_DOUBLINGS):
-        connection.execute(
-            "CREATE OR REPLACE TEMP TABLE final AS "
+        session.table(
+            "followed",
             "SELECT a.w AS w, a.source AS source, coalesce(b.target, a.target) AS target "
-            "FROM final a LEFT JOIN final b ON a.w = b.w AND a.target = b.source"
+            "FROM followed a LEFT JOIN followed b ON a.w = b.w AND a.target = b.source",
         )
-        if not number(connection, f"SELECT count(*) FROM final WHERE {_GOES_ON}"):
+        if not session.number(f"SELECT count(*) FROM followed a WHERE {_GOES_ON}"):
             break
-    connection.execute(f"CREATE TEMP TABLE rings AS SELECT * FROM final WHERE {_GOES_ON}")
-    connection.execute("DELETE FROM final WHERE (w, source) IN (SELECT w, source FROM rings)")
+    session.table("rings", f"SELECT w, source, target FROM followed a WHERE {_GOES_ON}")
+    session.table("ended", f"SELECT w, source, target FROM followed a WHERE NOT {_GOES_ON}")
 
 
-_GOES_ON = "(w, target) IN (SELECT w, source FROM final)"
+_GOES_ON = "EXISTS (SELECT 1 FROM followed b WHERE b.w = a.w AND b.source = a.target)"
 # Of the tables `page` and `redirect`: who redirects by number, with its title and its target's.
 _TABLED_REDIRECTS = (
     "SELECT names.wiki AS w, names.value AS title, targets.value AS target FROM identifiers targets "
@@ -117,52 +113,54 @@ _TABLED_REDIRECTS = (
 _NO_IDENTIFIERS = ", ".join(f"'{scheme}'" for scheme in (IS_REDIRECT, REDIRECT, TITLE))
 
 
-def _gather_extras(connection: duckdb.DuckDBPyConnection) -> None:
+def _gather_extras(session: SqlSession) -> None:
     """`extras`: part, record, kind, scheme and value of everything to be added to a page."""
     # What redirects to a disambiguation page is a name of whatever that page lists, too.
-    connection.execute(
-        "CREATE TEMP TABLE pairs AS SELECT w, name, unnest(targets) AS target FROM meanings UNION ALL "
-        "SELECT final.w, source, unnest(targets) FROM final JOIN meanings "
-        "ON final.w = meanings.w AND final.target = meanings.title"
+    session.table(
+        "pairs",
+        "SELECT w, name, target FROM meanings WHERE target IS NOT NULL UNION ALL "
+        "SELECT ended.w AS w, ended.source AS name, meanings.target AS target FROM ended JOIN meanings "
+        "ON ended.w = meanings.w AND ended.target = meanings.title WHERE meanings.target IS NOT NULL",
     )
-    connection.execute(
-        "CREATE TEMP TABLE extras AS "
-        f"SELECT p, r, {ALIAS} AS k, '' AS s, source AS v FROM final JOIN titles "
-        "ON final.w = titles.w AND target = t "
-        f"UNION ALL SELECT p, r, {ALIAS}, '', name FROM pairs "
-        "LEFT JOIN final ON pairs.w = final.w AND pairs.target = final.source "
-        "JOIN titles ON pairs.w = titles.w AND coalesce(final.target, pairs.target) = t "
-        f"UNION ALL SELECT p, r, {EXTERNAL}, scheme, value FROM identifiers JOIN titles "
-        f"ON wiki = w AND page = i WHERE scheme NOT IN ({_NO_IDENTIFIERS})"
+    session.table(
+        "extras",
+        f"SELECT p, r, {ALIAS} AS k, '' AS s, source AS v FROM ended JOIN titles "
+        "ON ended.w = titles.w AND target = t "
+        f"UNION ALL SELECT p, r, {ALIAS} AS k, '' AS s, name AS v FROM pairs "
+        "LEFT JOIN ended ON pairs.w = ended.w AND pairs.target = ended.source "
+        "JOIN titles ON pairs.w = titles.w AND coalesce(ended.target, pairs.target) = t "
+        f"UNION ALL SELECT p, r, {EXTERNAL} AS k, scheme AS s, value AS v FROM identifiers JOIN titles "
+        f"ON wiki = w AND page = i WHERE scheme NOT IN ({_NO_IDENTIFIERS})",
     )
 
 
 _TO_NOTHING = (
-    "SELECT count(*) FROM final WHERE (w, target) NOT IN (SELECT w, t FROM titles) "
-    "AND (w, target) NOT IN (SELECT w, title FROM meanings)"
+    "SELECT count(*) FROM ended WHERE NOT EXISTS "
+    "(SELECT 1 FROM titles WHERE titles.w = ended.w AND titles.t = ended.target) AND NOT EXISTS "
+    "(SELECT 1 FROM meanings WHERE meanings.w = ended.w AND meanings.title = ended.target)"
 )
 
 
-def _totals(connection: duckdb.DuckDBPyConnection) -> WikiTotals:
+def _totals(session: SqlSession) -> WikiTotals:
     return WikiTotals(
-        redirects=number(connection, "SELECT count(*) FROM given"),
-        loops=number(connection, "SELECT count(*) FROM rings"),
-        to_nothing=number(connection, _TO_NOTHING),
-        meanings=number(connection, "SELECT count(*) FROM meanings"),
+        redirects=session.number("SELECT count(*) FROM given"),
+        loops=session.number("SELECT count(*) FROM rings"),
+        to_nothing=session.number(_TO_NOTHING),
+        meanings=session.number("SELECT count(*) FROM meanings WHERE place = 0"),
     )
 
 
-def read_extras(folder: Path, *, memory: str) -> Iterator[Extra]:
+def read_extras(engine: Engine, folder: Path) -> Iterator[Extra]:
     """What is to be added, in the order of the pages."""
-    with sql(folder, memory=memory) as connection:
-        connection.execute(f"SELECT * FROM {parquet_rows(folder / EXTRAS)} ORDER BY p, r, k, s, v")
-        for row in fetched(connection):
+    with engine.sql(folder) as session:
+        session.view("extras", ParquetFiles([folder / EXTRAS]))
+        for row in session.rows("SELECT p, r, k, s, v FROM extras ORDER BY p, r, k, s, v"):
             yield Extra(*row)
 
 
-def read_redirects(folder: Path, *, memory: str) -> Iterator[tuple[str, str]]:
+def read_redirects(engine: Engine, folder: Path) -> Iterator[tuple[str, str]]:
     """Every redirect with the title it leads to in the end; of several wikis the first that has it."""
-    with sql(folder, memory=memory) as connection:
-        redirects = parquet_rows(folder / FINAL_REDIRECTS)
-        connection.execute(f"SELECT source, target FROM {redirects} ORDER BY source, w")
-        yield from fetched(connection)
+    with engine.sql(folder) as session:
+        session.view("redirects", ParquetFiles([folder / FINAL_REDIRECTS]))
+        for source, target, _ in session.rows("SELECT source, target, w FROM redirects ORDER BY source, w"):
+            yield source, target

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import sys
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Any
 import marisa_trie
 import msgspec
 
-from entlink.engine.local import Task, fetched, json_rows, literal, map_to_files, number, parquet_rows, share_of, sql
+from entlink.engine.protocol import Engine, JsonFiles, ParquetFiles, Task
 from entlink.kb.names.alias_index import LENGTH_LIMIT
 from entlink.kb.names.index_rows import BUCKETS, COLUMNS, UNLINKED
 
@@ -26,20 +26,17 @@ KEYS_A_SHARD = 1_500_000  # about 400 MB while a shard's trie is made
 MAX_POSTINGS = 5_000  # entities one form may mean; the least linked are left out beyond that
 
 
-def partition(staged: list[Path], folder: Path, *, memory: str) -> int:
+def partition(engine: Engine, staged: Sequence[Path], folder: Path) -> int:
     """Turn staged JSON lines into Parquet files by bucket; returns how many keys there are."""
-    files = [path for path in staged if path.stat().st_size]
     shutil.rmtree(folder, ignore_errors=True)  # a killed run may have left other file names
     folder.mkdir(parents=True)
-    if not files:
+    if not any(path.stat().st_size for path in staged):
         return 0
-    with sql(folder.parent, memory=memory) as connection:
-        connection.execute(
-            f"COPY ({json_rows(files, COLUMNS)}) "
-            f"TO {literal(folder)} (FORMAT parquet, PARTITION_BY (b), OVERWRITE_OR_IGNORE)"
-        )
-        written = parquet_rows(*sorted(folder.glob("*/*.parquet")))
-        return number(connection, f"SELECT count(DISTINCT k) FROM {written}")
+    with engine.sql(folder.parent) as session:
+        session.view("staged", JsonFiles(staged, COLUMNS))
+        session.partition("SELECT * FROM staged", "b", folder)
+        session.view("postings", ParquetFiles(sorted(folder.glob("*/*.parquet"))))
+        return session.number("SELECT count(DISTINCT k) FROM postings")
 
 
 def shards_for(keys: int) -> int:
@@ -50,39 +47,37 @@ def shards_for(keys: int) -> int:
     return shards
 
 
-def write_tries(partitions: Path, index: Path, shards: int, *, memory: str, processes: int) -> None:
+def write_tries(engine: Engine, partitions: Path, index: Path, shards: int) -> None:
     """Write `keys-NN.trie` for every shard."""
-    processes = min(processes, shards)
-    share = share_of(memory, processes)
-    tasks = [Task(f"keys-{n:02}.trie", (partitions, n, shards, share)) for n in range(shards)]
-    map_to_files(_write_trie, tasks, index, processes=processes)
+    share = engine.share(shards)
+    tasks = [Task(f"keys-{n:02}.trie", (share, partitions, n, shards)) for n in range(shards)]
+    engine.map_to_files(_write_trie, tasks, index)
 
 
-def write_groups(partitions: Path, index: Path, shards: int, *, memory: str, processes: int) -> None:
+def write_groups(engine: Engine, partitions: Path, index: Path, shards: int) -> None:
     """Write `groups-NN.bin` and `groups-NN.at` for every shard; the tries must be there."""
-    processes = min(processes, shards)
-    share = share_of(memory, processes)
-    tasks = [Task(f"groups-{n:02}.at", (partitions, index, n, shards, share)) for n in range(shards)]
-    map_to_files(_write_groups, tasks, index, processes=processes)
+    share = engine.share(shards)
+    tasks = [Task(f"groups-{n:02}.at", (share, partitions, index, n, shards)) for n in range(shards)]
+    engine.map_to_files(_write_groups, tasks, index)
 
 
-def _write_trie(partitions: Path, shard: int, shards: int, memory: str, path: Path) -> None:
-    rows = _rows(partitions, shard, shards, f"SELECT DISTINCT k FROM rows WHERE e <> {UNLINKED}", memory)
-    marisa_trie.Trie(row[0] for row in rows).save(str(path))
+def _write_trie(engine: Engine, partitions: Path, shard: int, shards: int, path: Path) -> None:
+    query = f"SELECT DISTINCT k FROM postings WHERE e <> {UNLINKED}"
+    marisa_trie.Trie(row[0] for row in _rows(engine, partitions, shard, shards, query)).save(str(path))
 
 
-def _write_groups(partitions: Path, index: Path, shard: int, shards: int, memory: str, path: Path) -> None:
+def _write_groups(engine: Engine, partitions: Path, index: Path, shard: int, shards: int, path: Path) -> None:
     trie = marisa_trie.Trie().mmap(str(index / f"keys-{shard:02}.trie"))
     places = array("Q", bytes(8 * len(trie)))
     groups = index / f"groups-{shard:02}.bin"
     query = (
-        "SELECT k, f, e, sum(n)::BIGINT AS n, bit_or(s) AS s FROM rows GROUP BY k, f, e, s & 72 "
-        "ORDER BY k, f, n DESC, e, s"
+        "SELECT k, f, e, CAST(sum(n) AS BIGINT) AS total, bit_or(s) AS sources FROM postings "
+        "GROUP BY k, f, e, s & 72 ORDER BY k, f, total DESC, e, sources"
     )
     encoder = msgspec.msgpack.Encoder()
     with groups.open("wb") as file:
         start = 0
-        for key, rows in groupby(_rows(partitions, shard, shards, query, memory), itemgetter(0)):
+        for key, rows in groupby(_rows(engine, partitions, shard, shards, query), itemgetter(0)):
             number = trie.get(key)
             if number is None:
                 continue  # counted in the texts, but no longer a name of anything
@@ -109,16 +104,14 @@ def _forms(rows: Iterable[tuple[Any, ...]]) -> list[tuple[str, int, list[int]]]:
     return forms
 
 
-def _rows(partitions: Path, shard: int, shards: int, query: str, memory: str) -> Iterator[tuple[Any, ...]]:
-    """Rows of a query over the buckets of one shard, streamed."""
+def _rows(engine: Engine, partitions: Path, shard: int, shards: int, query: str) -> Iterator[tuple[Any, ...]]:
+    """Rows of a query over the `postings` of one shard, streamed."""
     files = [
         path
         for bucket in range(shard, BUCKETS, shards)
         for path in sorted(partitions.glob(f"*/b={bucket}/*.parquet"))
     ]
-    if not files:
-        return
-    with sql(partitions.parent / f"shard-{shard}", memory=memory) as connection:
-        connection.execute(f"CREATE TEMP VIEW rows AS SELECT * FROM {parquet_rows(*files)}")
-        connection.execute(query)
-        yield from fetched(connection)
+    if files:
+        with engine.sql(partitions.parent / f"shard-{shard}") as session:
+            session.view("postings", ParquetFiles(files))
+            yield from session.rows(query)

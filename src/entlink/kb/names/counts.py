@@ -11,28 +11,43 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from entlink.engine.local import fetched, parquet_rows, sql
+from entlink.engine.protocol import Engine, ParquetFiles
 from entlink.kb.names.index_rows import UNLINKED, Row, row
 from entlink.kb.names.own_names import NameSource
 
-BASE = "base"
+BASE = "base"  # the snapshot that a build makes
+ANCHORS, GRAPH, OCCURRENCES = "anchors.parquet", "graph.parquet", "occurrences.parquet"
 
 
-def anchor_rows(folder: Path) -> Iterator[Row]:
+def counts_folder(kb: Path, snapshot: str = BASE) -> Path:
+    """Where the counts of a snapshot of a knowledge base are."""
+    return kb / "counts" / snapshot
+
+
+def anchor_rows(engine: Engine, kb: Path, snapshot: str = BASE) -> Iterator[Row]:
     """The links as rows of the alias index."""
-    for surface, entity, count in _read(folder / "anchors.parquet", "surface, entity, count"):
+    path = counts_folder(kb, snapshot) / ANCHORS
+    for surface, entity, count in _read(engine, path, "SELECT surface, entity, count FROM counted"):
         yield row(surface, entity, count, int(NameSource.ANCHOR))
 
 
-def occurrence_rows(folder: Path) -> Iterator[Row]:
+def occurrence_rows(engine: Engine, kb: Path, snapshot: str = BASE) -> Iterator[Row]:
     """The unlinked occurrences as rows of the alias index."""
-    for surface, count in _read(folder / "occurrences.parquet", "surface, count"):
+    path = counts_folder(kb, snapshot) / OCCURRENCES
+    for surface, count in _read(engine, path, "SELECT surface, count FROM counted"):
         yield row(surface, UNLINKED, count, 0)
 
 
-def _read(path: Path, columns: str) -> Iterator[tuple[Any, ...]]:
-    if not path.exists():
-        return
-    with sql() as connection:
-        connection.execute(f"SELECT {columns} FROM {parquet_rows(path)}")
-        yield from fetched(connection)
+def linked_surfaces(engine: Engine, kb: Path, key: int, most: int, snapshot: str = BASE) -> Iterator[str]:
+    """The surfaces that link to the entity with this key, most frequent first."""
+    query = f"SELECT surface, count FROM counted WHERE entity = {key} ORDER BY count DESC, surface LIMIT {most}"
+    for surface, _ in _read(engine, counts_folder(kb, snapshot) / ANCHORS, query):
+        yield surface
+
+
+def _read(engine: Engine, path: Path, query: str) -> Iterator[tuple[Any, ...]]:
+    """The rows of a query over the file, as `counted`; none where there is no file."""
+    if path.exists():
+        with engine.sql() as session:
+            session.view("counted", ParquetFiles([path]))
+            yield from session.rows(query)

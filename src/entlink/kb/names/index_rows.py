@@ -1,4 +1,4 @@
-"""Rows on their way into the alias index: one JSON line each, sorted and grouped by DuckDB later."""
+"""Rows on their way into the alias index: one JSON line each, sorted and grouped by SQL later."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from typing import IO
 
 import msgspec
 
+from entlink.engine.protocol import Columns
 from entlink.kb.names.own_names import NameSource, given_names
 from entlink.kb.store.openings import opening_names
 from entlink.kb.store.store import Store
 from entlink.text.folding import first_token, key_of
 
 BUCKETS = 64
-COLUMNS = "{b: 'UTINYINT', k: 'VARCHAR', f: 'VARCHAR', e: 'BIGINT', n: 'BIGINT', s: 'UTINYINT'}"
+COLUMNS: Columns = {"b": "SMALLINT", "k": "STRING", "f": "STRING", "e": "BIGINT", "n": "BIGINT", "s": "SMALLINT"}
 UNLINKED = -1  # the "entity" of a row that says how often a surface stands in the texts unlinked
 _BUFFER = 1 << 19
 _encoder = msgspec.json.Encoder()

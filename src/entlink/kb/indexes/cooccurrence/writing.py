@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import shutil
 from array import array
-from collections.abc import Sequence
 from contextlib import closing
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from entlink.engine.local import Task, default_processes, map_to_files
+from entlink.engine.local import LocalEngine
+from entlink.engine.protocol import Task
 from entlink.io.progress import Progress, ignore_progress
 from entlink.kb.indexes.cooccurrence.paragraphs import (
     ParagraphReader,
@@ -81,7 +81,13 @@ def write_company(
         for first in range(1, last + 1, size)
     ]
     try:
-        made = _write_blocks(tasks, blocks, processes or default_processes(), progress)
+        made = LocalEngine(processes=processes, progress=progress).map_to_files(
+            write_block,
+            tasks,
+            blocks,
+            stage="reading paragraphs",
+            at_most=None if len(tasks) > _WORTH_A_POOL else 1,
+        )
     finally:
         _reader.cache_clear()
     counted = [(block, int((block / _COUNT).read_text())) for block in made]
@@ -104,17 +110,6 @@ def _worth_keeping(terms: NDArray[Any], counts: NDArray[Any]) -> NDArray[Any]:
 
     kept: NDArray[Any] = (counts >= _LEAST_PARAGRAPHS) | (terms & numpy.uint64(1)).astype(numpy.bool_)
     return kept
-
-
-def _write_blocks(tasks: Sequence[Task], folder: Path, processes: int, progress: Progress) -> list[Path]:
-    finished = [0]
-
-    def done(output: Path) -> None:
-        finished[0] += 1
-        progress("reading paragraphs", finished[0], len(tasks))
-
-    processes = min(processes, len(tasks)) if len(tasks) > _WORTH_A_POOL else 1
-    return map_to_files(write_block, tasks, folder, processes=processes, done=done)
 
 
 @lru_cache(maxsize=1)

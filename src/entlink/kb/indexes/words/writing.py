@@ -13,7 +13,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from entlink.engine.local import Task, default_processes, map_to_files
+from entlink.engine.local import LocalEngine
+from entlink.engine.protocol import Engine, Task
 from entlink.io.progress import Progress, ignore_progress
 from entlink.kb.indexes.derived import WORDS, DerivedCard, begin, ensure_derived, finish
 from entlink.kb.indexes.posting_runs import POSTINGS_A_RUN, POSTINGS_A_SLICE, ArrayFile, merge_runs, write_run
@@ -59,7 +60,7 @@ def write_words(
     for leftover in folder.iterdir():
         if leftover != blocks:
             shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
-    made = _write_blocks(store, blocks, processes or default_processes(), progress)
+    made = _write_blocks(LocalEngine(processes=processes, progress=progress), store, blocks)
     rows, length = _write_row_files(made, folder)
     _merge(made, folder, progress)
     shutil.rmtree(blocks)
@@ -69,18 +70,11 @@ def write_words(
 # Blocks
 
 
-def _write_blocks(store: Store, folder: Path, processes: int, progress: Progress) -> list[Path]:
-    last = store.last_key()
-    firsts = range(1, last + 1, ENTITIES_A_BLOCK)
+def _write_blocks(engine: Engine, store: Store, folder: Path) -> list[Path]:
+    firsts = range(1, store.last_key() + 1, ENTITIES_A_BLOCK)
     tasks = [Task(f"block-{first:012}", (store.folder, first, first + ENTITIES_A_BLOCK - 1)) for first in firsts]
-    finished = [0]
-
-    def done(output: Path) -> None:
-        finished[0] += 1
-        progress("indexing words", finished[0], len(tasks))
-
-    processes = min(processes, len(tasks)) if len(tasks) > _WORTH_A_POOL else 1
-    return map_to_files(write_block, tasks, folder, processes=processes, done=done)
+    at_most = None if len(tasks) > _WORTH_A_POOL else 1
+    return engine.map_to_files(write_block, tasks, folder, stage="indexing words", at_most=at_most)
 
 
 def write_block(folder: Path, first: int, last: int, path: Path) -> None:

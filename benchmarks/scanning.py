@@ -24,7 +24,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with KnowledgeBase.open(arguments.kb) as kb:
         automaton = daachorse.CharwiseDoubleArrayAhoCorasick(
-            list(kb.index.keys()), daachorse.MATCH_KIND_LEFTMOST_LONGEST
+            list(kb.alias_index.keys()), daachorse.MATCH_KIND_LEFTMOST_LONGEST
         )
     texts = [msgspec.json.decode(line)["text"] for line in arguments.texts.open("rb")]
     found = 0

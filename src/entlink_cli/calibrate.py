@@ -64,10 +64,10 @@ def _enough(value: str) -> int:
 def _calibrate(arguments: Namespace) -> None:
     import msgspec
 
+    from entlink.io.outputs import file_to_write
     from entlink.learning.fit.calibration import CalibrationOptions, calibrate
     from entlink.linking.config import linker_beside
     from entlink.linking.linker import load
-    from entlink_cli.terminal.sink import file_to_write
 
     if arguments.plot:
         file_to_write(arguments.plot)

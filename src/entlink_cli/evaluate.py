@@ -37,8 +37,9 @@ def _configure_evaluate(parser: Parser) -> None:
 def _evaluate(arguments: Namespace) -> None:
     from entlink.evaluation.files import evaluate_files
     from entlink.evaluation.results import encode_evaluation
+    from entlink.io.outputs import file_to_write
     from entlink_cli.terminal.scores import summary
-    from entlink_cli.terminal.sink import file_to_write, sink
+    from entlink_cli.terminal.sink import sink
 
     if arguments.output:
         file_to_write(arguments.output)

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
     from entlink.documents import Document
     from entlink.errors import EntlinkError
+    from entlink.io.outputs import Write
     from entlink.linking.explain import Explanation
     from entlink.linking.linker import Linker
     from entlink_cli.given import Given
     from entlink_cli.parsing import Namespace, Parser
-    from entlink_cli.terminal.sink import Write
 
     Emit = Callable[[Write], None]
     Result = tuple[Document, Emit]

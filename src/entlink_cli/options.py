@@ -11,6 +11,7 @@ from entlink_cli.terminal.output import note
 if TYPE_CHECKING:
     from argparse import _ArgumentGroup
 
+    from entlink.kb.knowledge_base import KnowledgeBase
     from entlink.linking.config import LinkerConfig
     from entlink.linking.linker import Linker
     from entlink.sources import WikiOptions
@@ -195,6 +196,13 @@ def saved_linker(parser: Parser) -> None:
     parser.add_argument(
         "-o", "--output", metavar="DIR", help="where to save the linker (default: NAME.linker beside NAME.kb)"
     )
+
+
+def kb_to_edit(arguments: Namespace) -> KnowledgeBase:
+    """The knowledge base that a command changes; its index may be missing, or damaged."""
+    from entlink.kb.knowledge_base import KnowledgeBase
+
+    return KnowledgeBase.open(arguments.kb, names=False)
 
 
 def starting_config(given: str | None, kb: str) -> LinkerConfig:

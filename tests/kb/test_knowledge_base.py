@@ -69,7 +69,7 @@ def test_an_open_one_goes_over_to_a_new_index(own_world, opened):
     assert not (own_world / "index-1").exists()
     assert linker.link("Mercury in New York City").links == before
     assert kb.refresh()
-    assert "zork" in kb.index
+    assert "zork" in kb.alias_index
     assert supports(kb, "Zork") == {"zork": 4}
     linker.kb.close()
 

@@ -61,7 +61,7 @@ def info(folder: str | Path) -> KnowledgeBaseInfo:
             folder=str(folder),
             store_version=version,
             entities=len(kb),
-            names=len(kb.index),
+            names=len(kb.alias_index),
             links=manifest.links,
             links_unresolved=manifest.links_unresolved,
             texts=kb.texts,
@@ -85,11 +85,8 @@ def info(folder: str | Path) -> KnowledgeBaseInfo:
 
 def pending_edits(folder: str | Path) -> int:
     """How many entities changed since the last index, without opening the index."""
-    store = Store(Path(folder))
-    try:
-        return int(store.connection.execute("SELECT count(DISTINCT entity) FROM edits").fetchone()[0])
-    finally:
-        store.close()
+    with KnowledgeBase.open(folder, names=False) as kb:
+        return kb.pending_edits
 
 
 def unknown_types(folder: str | Path, types: Iterable[str]) -> dict[str, list[str]]:

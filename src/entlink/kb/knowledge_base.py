@@ -1,13 +1,15 @@
-"""A knowledge base as its users see it: entities, names and their meanings, now or as of a date."""
+"""A knowledge base as its users see it: entities, names and their meanings, now or as of a date, and how to edit them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
+from entlink.documents import Entity
 from entlink.errors import DamagedError, FieldError, InputError, NotFoundError
+from entlink.io.progress import Progress, ignore_progress
 from entlink.kb.names.alias_index import COMPLETE, AliasIndex
 from entlink.kb.names.aliases import AliasEntry, AliasTable, Meaning, PriorWeights, WideEntry, prior
 from entlink.kb.names.overlay import OVERLAY_CAP, Overlay
@@ -18,9 +20,17 @@ from entlink.kb.store.store import Store, Version
 from entlink.text.folding import key_of
 
 if TYPE_CHECKING:
-    from entlink.documents import Entity, Span
+    from entlink.documents import Span
+    from entlink.interfaces import DualEncoder
+    from entlink.io.outputs import Output
+    from entlink.kb.indexes.making import IndexReport
+    from entlink.kb.store.edits import SyncReport
     from entlink.kb.store.manifest import Manifest
+    from entlink.sources import Page
 
+    Entities = Entity | Page | Iterable[Entity | Page] | str | Path
+
+Done = TypeVar("Done")
 _CACHED_TYPES = 100_000
 
 
@@ -48,10 +58,12 @@ class KnowledgeBase:
         date: str | None = None,
         weights: PriorWeights = PriorWeights(),
         normalisation: Normalisation = Normalisation(),
+        names: bool = True,
     ) -> None:
         self.folder, self.date = folder, _in_full(date)
-        self._weights, self._normalisation = weights, normalisation
+        self._weights, self._normalisation, self._has_names = weights, normalisation, names
         self._store = Store(folder)
+        self._overlay = Overlay()
         self._types: dict[str, tuple[str, ...]] = {}
         self._index_name = ""
         self._seen_version = -1
@@ -64,7 +76,10 @@ class KnowledgeBase:
 
     @classmethod
     def open(cls, folder: str | Path, **settings: object) -> KnowledgeBase:
-        """Open for reading. Settings: `date`, `weights`, `normalisation`."""
+        """Open to read and edit. Settings: `date`, `weights`, `normalisation`, `names`.
+
+        With `names=False` the index of names stays closed: entities can be read and edited even where it is missing.
+        """
         return cls(Path(folder), **settings)  # type: ignore[arg-type]
 
     def close(self) -> None:
@@ -89,8 +104,9 @@ class KnowledgeBase:
             return False
         self._store.forget()
         self._types.clear()
-        self._take_in()
-        self.names.forget()
+        if self._has_names:
+            self._take_in()
+            self.names.forget()
         self._seen_version = version  # only now: what failed half-way is tried again
         self.revision += 1
         if len(self._overlay.changed) > OVERLAY_CAP:
@@ -129,18 +145,162 @@ class KnowledgeBase:
                 f"{self.folder}: its alias index ({name or 'none'}) is missing or incomplete. "
                 f"Run `entlink kb index {self.folder}` to make it anew"
             )
-        self.index = AliasIndex(index, _shards(index))
+        self.alias_index = AliasIndex(index, _shards(index))
         self._index_name = name
         self._overlay = Overlay()
         self._scanners: dict[bool, Scanner] = {}
         self.names = AliasTable(
             self._store,
-            self.index,
+            self.alias_index,
             self._overlay,
             date=self.date,
             weights=self._weights,
             normalisation=self._normalisation,
         )
+
+    # Edits, each one transaction that other readers see at once, too
+
+    def add(
+        self,
+        entities: Entities,
+        *,
+        weight: int | None = None,
+        replace: bool = False,
+        format: str | None = None,
+        columns: Mapping[str, str] | None = None,
+    ) -> int:
+        """Add an entity, several, or those of a table given by its path; returns how many. All are added, or none.
+
+        One that is there is an error, unless `replace` changes it or a page with `valid_from` is a version of it.
+        `weight` is how many links each of their names counts for; `format` and `columns` say how to read a table.
+        """
+        from entlink.kb.store.edits import add
+
+        return self._seen(add(self.folder, _pages(entities, format, columns), weight=weight, replace=replace))
+
+    def remove(self, *identifiers: str) -> int:
+        """Remove entities by id or another identifier that means just one; all or none."""
+        from entlink.kb.store.edits import remove
+
+        return self._seen(remove(self.folder, identifiers))
+
+    def sync(
+        self,
+        table: Entities,
+        *,
+        delete: bool = False,
+        format: str | None = None,
+        columns: Mapping[str, str] | None = None,
+    ) -> SyncReport:
+        """Bring it in line with a table, by id; `delete` removes what the table lacks. All is done, or nothing."""
+        from entlink.kb.store.edits import sync
+
+        return self._seen(sync(self.folder, _pages(table, format, columns), delete=delete))
+
+    def pin(self, surface: str, identifier: str, *, case_sensitive: bool = False) -> None:
+        """From now on the surface always means this entity."""
+        from entlink.kb.store.edits import pin
+
+        pin(self.folder, surface, identifier, case_sensitive=case_sensitive)
+        self.refresh()
+
+    def unpin(self, surface: str) -> int:
+        """Lift the pins on a surface; returns how many there were."""
+        from entlink.kb.store.edits import unpin
+
+        return self._seen(unpin(self.folder, surface))
+
+    def block(self, surface: str, *, case_sensitive: bool = False) -> None:
+        """From now on the surface is never linked."""
+        from entlink.kb.store.edits import block
+
+        block(self.folder, surface, case_sensitive=case_sensitive)
+        self.refresh()
+
+    def unblock(self, surface: str) -> int:
+        """Lift the blocks on a surface; returns how many there were."""
+        from entlink.kb.store.edits import unblock
+
+        return self._seen(unblock(self.folder, surface))
+
+    def _seen(self, done: Done) -> Done:
+        """What an edit gave, the edit being taken in."""
+        self.refresh()
+        return done
+
+    # The whole of it
+
+    def index(
+        self,
+        *,
+        words: bool = False,
+        cooccurrence: bool = False,
+        short: bool = False,
+        vectors: Sequence[str | DualEncoder] = (),
+        memory: str = "2GB",
+        processes: int | None = None,
+        progress: Progress = ignore_progress,
+    ) -> IndexReport:
+        """Fold the edits since the last index into a new one, and make search indexes beside it.
+
+        These are over the `words` of names and descriptions, over the `cooccurrence` of words and names in
+        descriptions, over names cut `short`, and over the `vectors` of encoders. Those that are there are made anew
+        with the index of names, which is left as it is if it has all edits and a search index is asked for.
+        """
+        from entlink.kb.indexes.making import make_indexes
+
+        made = make_indexes(
+            self.folder,
+            words=words,
+            cooccurrence=cooccurrence,
+            short=short,
+            vectors=vectors,
+            memory=memory,
+            processes=processes,
+            progress=progress,
+        )
+        return self._seen(made)
+
+    def export(self, out: Output, *, progress: Progress = ignore_progress) -> int:
+        """Write every entity and version as JSON lines, which `entlink.build` reads back; returns how many."""
+        from entlink.kb.store.transfer import export
+
+        return export(self.folder, out, progress=progress)
+
+    @staticmethod
+    def merge(
+        kbs: Sequence[KnowledgeBase | str | Path],
+        out: str | Path,
+        *,
+        by: Literal["id", "title"] = "id",
+        on_conflict: Literal["error", "first", "last"] = "error",
+        replace: bool = False,
+        memory: str = "2GB",
+        processes: int | None = None,
+        command: str = "",
+        progress: Progress = ignore_progress,
+    ) -> Manifest:
+        """Merge several knowledge bases into a new one; `entlink.kb.build.merge` says how entities become one."""
+        from entlink.kb.build.merge import merge
+
+        return merge(
+            [kb.folder if isinstance(kb, KnowledgeBase) else kb for kb in kbs],
+            out,
+            by=by,
+            on_conflict=on_conflict,
+            replace=replace,
+            memory=memory,
+            processes=processes,
+            command=command,
+            progress=progress,
+        )
+
+    @staticmethod
+    def upgrade(folder: str | Path) -> tuple[int, int]:
+        """Bring one that an older release made up to this one, in place; returns the store versions before and now."""
+        from entlink.kb.store.upgrade import upgrade
+
+        return upgrade(folder)
 
     # Entities
 
@@ -293,7 +453,7 @@ class KnowledgeBase:
 
     def occurrences(self, surface: str) -> dict[str, int]:
         """How often each written form of the surface's key stands unlinked in the texts."""
-        return {form.text: form.unlinked for form in self.index.group(key_of(surface))}
+        return {form.text: form.unlinked for form in self.alias_index.group(key_of(surface))}
 
     def aliases(self, surface: str) -> list[NameOf]:
         """What a surface may mean, best first, for people to read."""
@@ -328,7 +488,7 @@ class KnowledgeBase:
     def scanner(self, *, plurals: bool = True) -> Scanner:
         """A scanner for the names of this knowledge base, fresh ones included; the same until it is reindexed."""
         if plurals not in self._scanners:
-            self._scanners[plurals] = Scanner(self.index, self._overlay, plurals=plurals)
+            self._scanners[plurals] = Scanner(self.alias_index, self._overlay, plurals=plurals)
         return self._scanners[plurals]
 
     def fresh_keys(self) -> Iterable[str]:
@@ -356,7 +516,7 @@ class KnowledgeBase:
     @property
     def pending_edits(self) -> int:
         """How many entities changed since the last index."""
-        return len(self._overlay.changed)
+        return self._store.edited_count()
 
     def manifest(self) -> Manifest:
         """What the knowledge base was built from."""
@@ -368,6 +528,17 @@ class KnowledgeBase:
 
     def type_counts(self) -> list[tuple[str, int]]:
         return self._store.type_counts()
+
+
+def _pages(given: Entities, format: str | None, columns: Mapping[str, str] | None) -> Iterable[Entity | Page]:
+    """What is to be added or synced: a table is read from its path, and one entity is a list of it."""
+    from entlink.sources import Page, open_source
+
+    if isinstance(given, str | Path):
+        return open_source(given, format=format, columns=columns)
+    if format or columns:
+        raise InputError("format and columns say how to read a table, and here entities are given")
+    return [given] if isinstance(given, Entity | Page) else given
 
 
 def _shards(index: Path) -> int:

@@ -11,8 +11,8 @@ from entlink_cli.terminal.output import note, number_of
 from entlink_cli.terminal.progress import progress
 
 if TYPE_CHECKING:
+    from entlink.io.outputs import Write
     from entlink_cli.parsing import Namespace, Parser
-    from entlink_cli.terminal.sink import Write
 
 # Those of `entlink.formats.public.catalogue` that are written, which help must not wait for.
 WRITTEN = ("elevant", "blink", "aida", "nif", "neleval", "jsonl")

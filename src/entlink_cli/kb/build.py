@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import shlex
+import sys
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from entlink_cli import options, values
 from entlink_cli.failures import is_interruption
-from entlink_cli.kb.vectors import index_vectors, load_encoders, vectors_option
+from entlink_cli.kb.vectors import telling_of_vectors, vectors_line, vectors_option
 from entlink_cli.parsing import Command
 from entlink_cli.terminal.left_out import left_out_rows
-from entlink_cli.terminal.output import columns, note, number_of, say, say_json, size, write_bytes
+from entlink_cli.terminal.output import columns, note, number_of, say, say_json, size
 from entlink_cli.terminal.progress import progress
 
 if TYPE_CHECKING:
+    from entlink.kb.indexes.making import IndexReport
     from entlink.kb.store.manifest import Manifest, MergeTotals
     from entlink_cli.parsing import Namespace, Parser
 
@@ -203,55 +204,33 @@ def _configure_index(parser: Parser) -> None:
 
 
 def _index(arguments: Namespace) -> None:
-    from entlink.errors import InputError
-    from entlink.kb.indexes.cooccurrence.writing import ensure_company
-    from entlink.kb.indexes.names import reindex
-    from entlink.kb.indexes.short_names import ensure_short
-    from entlink.kb.indexes.words.writing import ensure_words
+    from entlink.kb.indexes.making import load_encoders
 
-    _check_exists(arguments.kb)
-    folder, said = Path(arguments.kb), []
-    beside = arguments.over_words or arguments.over_company or arguments.over_short
-    if beside and not os.access(folder, os.W_OK):
-        raise InputError(f"{folder}: cannot be written, so no index is kept there. Make it where the folder can be")
-    encoders = load_encoders(arguments.over_vectors)
-    with progress(quiet=arguments.quiet) as report:
-        if not ((beside or encoders) and _is_up_to_date(folder)):
-            card = reindex(folder, memory=arguments.memory, processes=arguments.processes, progress=report)
-            said.append(number_of(card.keys, "name"))
-        if arguments.over_words:
-            ensure_words(folder, processes=arguments.processes, progress=report)
-            said.append("the words of names and descriptions")
-        if arguments.over_company:
-            ensure_company(folder, processes=arguments.processes, progress=report)
-            said.append("the company that names keep in descriptions")
-        if arguments.over_short:
-            ensure_short(folder, report)
-            said.append("names cut short")
-    if said and not arguments.quiet:
-        say(f"{arguments.kb}: {' and '.join(said)} indexed")
-    for dual in encoders:
-        with progress(quiet=arguments.quiet) as report:
-            index_vectors(folder, dual, report, quiet=arguments.quiet)
+    with options.kb_to_edit(arguments) as kb:
+        encoders = load_encoders(arguments.over_vectors)
+        with telling_of_vectors(kb, encoders, quiet=arguments.quiet), progress(quiet=arguments.quiet) as report:
+            made = kb.index(
+                words=arguments.over_words,
+                cooccurrence=arguments.over_company,
+                short=arguments.over_short,
+                vectors=encoders,
+                memory=arguments.memory,
+                processes=arguments.processes,
+                progress=report,
+            )
+    if not arguments.quiet:
+        say(*_index_lines(arguments, made))
 
 
-def _is_up_to_date(folder: Path) -> bool:
-    """Whether the alias index is there and has all edits: then there is only what is asked for beside it to do."""
-    from entlink.errors import DamagedError
-    from entlink.kb.knowledge_base import KnowledgeBase
-
-    try:
-        with KnowledgeBase.open(folder) as kb:
-            return not kb.pending_edits
-    except DamagedError:
-        return False
-
-
-def _check_exists(folder: str) -> None:
-    """A folder that holds no knowledge base is told before a lock file is put into it."""
-    from entlink.kb.store.store import Store
-
-    Store(Path(folder)).close()
+def _index_lines(arguments: Namespace, made: IndexReport) -> list[str]:
+    said = [] if made.names is None else [number_of(made.names, "name")]
+    said += ["the words of names and descriptions"] if arguments.over_words else []
+    said += ["the company that names keep in descriptions"] if arguments.over_company else []
+    said += ["names cut short"] if arguments.over_short else []
+    return [
+        *([f"{arguments.kb}: {' and '.join(said)} indexed"] if said else []),
+        *(f"{arguments.kb}: {vectors_line(one)}" for one in made.vectors),
+    ]
 
 
 def _configure_merge(parser: Parser) -> None:
@@ -277,13 +256,13 @@ def _configure_merge(parser: Parser) -> None:
 
 
 def _merge(arguments: Namespace) -> None:
-    from entlink.kb.build.merge import merge
+    from entlink.kb.knowledge_base import KnowledgeBase
 
     if len(arguments.kbs) < 2:
         arguments.parser.error("a merge needs two knowledge bases or more")
     started = monotonic()
     with progress(quiet=arguments.quiet) as report:
-        manifest = merge(
+        manifest = KnowledgeBase.merge(
             arguments.kbs,
             arguments.output,
             by=arguments.by,
@@ -304,27 +283,17 @@ def _configure_export(parser: Parser) -> None:
 
 
 def _export(arguments: Namespace) -> None:
-    from entlink.errors import InputError
-    from entlink.kb.store.transfer import export, export_to
-    from entlink_cli.terminal.sink import file_to_write
-
-    if arguments.output == "-":
-        with progress(quiet=arguments.quiet, patience=1.0) as report:
-            export_to(write_bytes, arguments.kb, progress=report)
-        return
-    target = file_to_write(arguments.output)
-    if target.exists() and not target.is_file():
-        raise InputError(f"{arguments.output}: not a file that can be replaced. Name another")
-    with progress(quiet=arguments.quiet, patience=1.0) as report:
-        count = export(arguments.kb, target, progress=report)
-    if not arguments.quiet:
+    to_stdout = arguments.output == "-"
+    with options.kb_to_edit(arguments) as kb, progress(quiet=arguments.quiet, patience=1.0) as report:
+        count = kb.export(sys.stdout.buffer if to_stdout else arguments.output, progress=report)
+    if not arguments.quiet and not to_stdout:
         say(f"{arguments.output}: {number_of(count, 'line')} written")
 
 
 def _upgrade(arguments: Namespace) -> None:
-    from entlink.kb.store.upgrade import upgrade
+    from entlink.kb.knowledge_base import KnowledgeBase
 
-    before, after = upgrade(arguments.kb)
+    before, after = KnowledgeBase.upgrade(arguments.kb)
     done = f"store version {before} upgraded to {after}" if before < after else f"store version {after} is current"
     say(f"{arguments.kb}: {done}")
 

@@ -9,9 +9,8 @@ from entlink_cli.parsing import Command
 from entlink_cli.terminal.output import note, number_of, say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from entlink.documents import Entity
+    from entlink.kb.knowledge_base import KnowledgeBase
     from entlink.sources import Page
     from entlink_cli.parsing import Namespace, Parser
 
@@ -54,22 +53,25 @@ def _configure_add(parser: Parser) -> None:
 
 
 def _add(arguments: Namespace) -> None:
-    from entlink.kb.store.edits import add
+    given = _table(arguments) if arguments.table else _page_of_options(arguments)
+    with options.kb_to_edit(arguments) as kb:
+        count = kb.add(
+            given,
+            weight=arguments.weight,
+            replace=arguments.replace,
+            format=arguments.format,
+            columns=arguments.columns,
+        )
+        say(f"{arguments.kb}: {number_of(count, 'entity', 'entities')} {'put' if arguments.replace else 'added'}")
+        _tell_when_index_is_due(kb)
 
-    pages = _pages_of_table(arguments) if arguments.table else [_page_of_options(arguments)]
-    count = add(arguments.kb, pages, weight=arguments.weight, replace=arguments.replace)
-    say(f"{arguments.kb}: {number_of(count, 'entity', 'entities')} {'put' if arguments.replace else 'added'}")
-    _tell_when_index_is_due(arguments.kb)
 
-
-def _pages_of_table(arguments: Namespace) -> Iterable[Page]:
-    from entlink.sources import open_source
-
+def _table(arguments: Namespace) -> str:
     given = [name for name in ("id", *_SINGLE_FIELDS, *_LIST_FIELDS) if getattr(arguments, name)]
     if given:
         option = f"--{given[0].replace('_', '-')}"
         arguments.parser.error(f"{option} describes one entity and cannot go with --from")
-    return open_source(arguments.table, format=arguments.format, columns=arguments.columns)
+    return str(arguments.table)
 
 
 def _page_of_options(arguments: Namespace) -> Page:
@@ -97,14 +99,12 @@ def _entity(arguments: Namespace) -> Entity:
     )
 
 
-def _tell_when_index_is_due(folder: str) -> None:
-    from entlink.kb.info import pending_edits
+def _tell_when_index_is_due(kb: KnowledgeBase) -> None:
     from entlink.kb.names.overlay import OVERLAY_CAP
 
-    pending = pending_edits(folder)
-    if pending > OVERLAY_CAP:
-        changed = number_of(pending, "entity", "entities")
-        note(f"{changed} changed since the last index: `entlink kb index {folder}` makes linking fast again")
+    if kb.pending_edits > OVERLAY_CAP:
+        changed = number_of(kb.pending_edits, "entity", "entities")
+        note(f"{changed} changed since the last index: `entlink kb index {kb.folder}` makes linking fast again")
 
 
 # remove, sync
@@ -116,11 +116,10 @@ def _configure_remove(parser: Parser) -> None:
 
 
 def _remove(arguments: Namespace) -> None:
-    from entlink.kb.store.edits import remove
-
-    count = remove(arguments.kb, arguments.ids)
-    say(f"{arguments.kb}: {number_of(count, 'entity', 'entities')} removed")
-    _tell_when_index_is_due(arguments.kb)
+    with options.kb_to_edit(arguments) as kb:
+        count = kb.remove(*arguments.ids)
+        say(f"{arguments.kb}: {number_of(count, 'entity', 'entities')} removed")
+        _tell_when_index_is_due(kb)
 
 
 def _configure_sync(parser: Parser) -> None:
@@ -134,21 +133,18 @@ def _configure_sync(parser: Parser) -> None:
 
 
 def _sync(arguments: Namespace) -> None:
-    from entlink.kb.store.edits import sync
-    from entlink.sources import open_source
+    with options.kb_to_edit(arguments) as kb:
+        report = kb.sync(arguments.table, delete=arguments.delete, format=arguments.format, columns=arguments.columns)
+        if arguments.json:
+            from entlink_cli.terminal.output import say_json
 
-    source = open_source(arguments.table, format=arguments.format, columns=arguments.columns)
-    report = sync(arguments.kb, source, delete=arguments.delete)
-    if arguments.json:
-        from entlink_cli.terminal.output import say_json
-
-        say_json(report)
-    else:
-        say(
-            f"{arguments.kb}: {report.added:,} added, {report.changed:,} changed, "
-            f"{report.unchanged:,} unchanged, {report.removed:,} removed"
-        )
-    _tell_when_index_is_due(arguments.kb)
+            say_json(report)
+        else:
+            say(
+                f"{arguments.kb}: {report.added:,} added, {report.changed:,} changed, "
+                f"{report.unchanged:,} unchanged, {report.removed:,} removed"
+            )
+        _tell_when_index_is_due(kb)
 
 
 # pin, block, unpin
@@ -171,24 +167,22 @@ def _configure_unpin(parser: Parser) -> None:
 
 
 def _pin(arguments: Namespace) -> None:
-    from entlink.kb.store.edits import pin
-
-    pin(arguments.kb, arguments.surface, arguments.entity, case_sensitive=arguments.case_sensitive)
+    with options.kb_to_edit(arguments) as kb:
+        kb.pin(arguments.surface, arguments.entity, case_sensitive=arguments.case_sensitive)
     say(f"{arguments.kb}: {arguments.surface!r} now always means {arguments.entity}")
 
 
 def _block(arguments: Namespace) -> None:
-    from entlink.kb.store.edits import block
-
-    block(arguments.kb, arguments.surface, case_sensitive=arguments.case_sensitive)
+    with options.kb_to_edit(arguments) as kb:
+        kb.block(arguments.surface, case_sensitive=arguments.case_sensitive)
     say(f"{arguments.kb}: {arguments.surface!r} is no longer linked")
 
 
 def _unpin(arguments: Namespace) -> None:
     from entlink.errors import NotFoundError
-    from entlink.kb.store.edits import unrule
 
-    lifted = unrule(arguments.kb, arguments.surface)
+    with options.kb_to_edit(arguments) as kb:
+        lifted = kb.unpin(arguments.surface) + kb.unblock(arguments.surface)
     if not lifted:
         raise NotFoundError(
             f"{arguments.kb}: no pin and no block on {arguments.surface!r}. `entlink kb rules` lists them"

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from entlink_cli.failures import is_interruption
-from entlink_cli.terminal.output import note, number_of, say
+from entlink_cli.terminal.output import note, number_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from entlink.interfaces import DualEncoder
+    from entlink.kb.indexes.making import VectorsMade
+    from entlink.kb.knowledge_base import KnowledgeBase
     from entlink_cli.parsing import Parser
-    from entlink_cli.terminal.progress import Report
 
 
 def vectors_option(parser: Parser) -> None:
@@ -26,28 +29,24 @@ def vectors_option(parser: Parser) -> None:
     )
 
 
-def load_encoders(names: list[str]) -> list[DualEncoder]:
-    """The encoders of these names; done first, so that a name that is wrong is told before anything is made."""
-    if not names:
-        return []
-    from entlink.encoders.dual import load_dual
+@contextmanager
+def telling_of_vectors(kb: KnowledgeBase, encoders: list[DualEncoder], *, quiet: bool) -> Iterator[None]:
+    """Tell before that encoding takes long, and when it is interrupted that it can go on."""
+    if not encoders:
+        yield
+        return
+    from entlink.kb.indexes.vectors.writing import has_vectors
 
-    return [load_dual(name) for name in names]
-
-
-def index_vectors(folder: Path, dual: DualEncoder, report: Report, *, quiet: bool) -> None:
-    """Make the index, or tell that it is there."""
-    from entlink.kb.indexes.vectors.writing import build_vectors, has_vectors
-
-    there = has_vectors(folder, dual)
-    if not there and not quiet:
-        note(f"every entity is encoded with {dual.name}, which takes long; interrupted, the same command goes on")
+    for dual in encoders:
+        if not quiet and not has_vectors(kb.folder, dual):
+            note(f"every entity is encoded with {dual.name}, which takes long; interrupted, the same command goes on")
     try:
-        card = build_vectors(folder, dual, report)
+        yield
     except (KeyboardInterrupt, RuntimeError) as problem:
         if is_interruption(problem):
-            note(f"{folder} keeps the vectors that are done; the same command goes on from there")
+            note(f"{kb.folder} keeps the vectors that are done; the same command goes on from there")
         raise
-    if not quiet:
-        done = "are up to date" if there else "indexed"
-        say(f"{folder}: {number_of(card.rows, 'vector')} of {dual.name} {done}")
+
+
+def vectors_line(made: VectorsMade) -> str:
+    return f"{number_of(made.rows, 'vector')} of {made.encoder} {'are up to date' if made.was_there else 'indexed'}"

@@ -69,7 +69,7 @@ def noted(notes: Iterable[str]) -> list[str]:
 
 def check_targets(*names: str | None) -> None:
     """Where a file cannot be written is told before hours of work."""
-    from entlink_cli.terminal.sink import file_to_write
+    from entlink.io.outputs import file_to_write
 
     for name in names:
         if name:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import IO, cast
 
-from entlink.errors import InputError
+from entlink.io.outputs import Write, open_output
 from entlink_cli.terminal.output import write_bytes
-
-Write = Callable[[bytes], object]
 
 
 @contextmanager
@@ -19,40 +15,5 @@ def sink(output: str | None) -> Iterator[Write]:
     if output is None or output == "-":
         yield write_bytes
         return
-    target = file_to_write(output)
-    if target.exists() and not target.is_file():
-        with target.open("wb") as file:  # a pipe or device cannot be renamed to
-            yield file.write
-        return
-    partial = target.with_name(f"{target.name}.partial")
-    try:
-        with _opened(partial, target.suffix.lower()) as file:
-            yield file.write
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def file_to_write(output: str) -> Path:
-    """The file that a name means; an error when no file can be written there."""
-    target = Path(output).resolve()
-    if not target.parent.is_dir():
-        raise InputError(f"{output}: there is no folder {target.parent}. Make it first, or name another")
-    if target.is_dir():
-        raise InputError(f"{output}: this is a folder. Name a file")
-    return target
-
-
-def _opened(path: Path, suffix: str) -> IO[bytes]:
-    """The file, compressed if its final name says so."""
-    import bz2
-    import gzip
-    import lzma
-
-    if suffix == ".gz":
-        return cast("IO[bytes]", gzip.open(path, "wb"))
-    if suffix == ".bz2":
-        return bz2.open(path, "wb")
-    if suffix == ".xz":
-        return lzma.open(path, "wb")
-    return path.open("wb")
+    with open_output(output) as write:
+        yield write

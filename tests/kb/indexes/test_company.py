@@ -195,7 +195,7 @@ def test_any_paragraph_is_read_by_its_longest_names(letters, words):
     for id, (title, _) in lands.items():
         names.setdefault(tuple(_words(re.sub(r" \(.*", "", title))), set()).add(id)
     left, named = _read(words, names, None)
-    found = ParagraphReader(kb.index).read(" ".join(words))
+    found = ParagraphReader(kb.alias_index).read(" ".join(words))
     assert found.words == left
     assert found.entities == {kb.key(id) for id in named}
 

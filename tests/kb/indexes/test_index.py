@@ -28,7 +28,7 @@ def test_an_index_takes_the_edits_in_and_forgets_them(own_world, opened):
     assert read_card(own_world / "index-2") == card
     kb = opened(own_world)
     assert kb.pending_edits == 0
-    assert {"ant", "bee"} <= set(kb.index.keys(""))
+    assert {"ant", "bee"} <= set(kb.alias_index.keys(""))
     remove(own_world, ["a"])
     assert reindex(own_world, processes=1).last_edit == 3
 

@@ -56,8 +56,8 @@ def test_a_file_cut_off_is_told_when_opened_or_used_and_never_gives_other_names(
     data = path.read_bytes()
     path.write_bytes(data[: int(len(data) * kept)])
     with pytest.raises(DamagedError, match="entlink kb index"), KnowledgeBase.open(own_world) as kb:
-        for key in kb.index.keys(""):
-            kb.index.group(key)
+        for key in kb.alias_index.keys(""):
+            kb.alias_index.group(key)
 
 
 def test_places_cut_off_at_a_whole_number_of_entries(own_world, index):

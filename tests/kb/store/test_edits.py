@@ -70,7 +70,7 @@ def test_a_removed_entity_is_gone_after_an_index_too(own_world, opened):
     kb = opened(own_world)
     assert supports(kb, "Mercury") == {"element": 2}
     assert supports(kb, "Sun") == {}
-    assert "sun" not in kb.index
+    assert "sun" not in kb.alias_index
 
 
 def test_another_process_sees_an_edit(own_world):

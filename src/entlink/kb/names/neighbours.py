@@ -43,12 +43,12 @@ def near_keys(
 def _one_edit_away(kb: KnowledgeBase, key: str) -> Iterator[str]:
     edits = edits_of(key)
     yield from edits.intersection(kb.fresh_keys())
-    yield from kb.index.known(edits)
+    yield from kb.alias_index.known(edits)
 
 
 def _same_beginning(kb: KnowledgeBase, key: str, scanned: int) -> Iterator[str]:
     beginning = key[: max(3, len(key) // 3)]
-    yield from islice(kb.index.keys(beginning), scanned)
+    yield from islice(kb.alias_index.keys(beginning), scanned)
     yield from (other for other in kb.fresh_keys() if other.startswith(beginning))
 
 

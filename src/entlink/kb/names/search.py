@@ -60,7 +60,7 @@ def _named(kb: KnowledgeBase, text: str, key: str) -> Iterator[Found]:
 
 def _beginning(kb: KnowledgeBase, text: str, key: str) -> Iterator[Found]:
     fresh = (other for other in kb.fresh_keys() if other.startswith(key))
-    return _bearers(kb, islice(_chained(fresh, kb.index.keys(key)), _KEYS_LOOKED_AT), "beginning")
+    return _bearers(kb, islice(_chained(fresh, kb.alias_index.keys(key)), _KEYS_LOOKED_AT), "beginning")
 
 
 def _near(kb: KnowledgeBase, text: str, key: str) -> Iterator[Found]:

@@ -78,7 +78,7 @@ def add(
         before = store.last_edit()
         for count, item in enumerate(entities, 1):
             with _at_record(entities, count):
-                page = _checked(item if isinstance(item, Page) else Page(item))
+                page = _checked(item)
                 if not replace:
                     _check_put_once(store, page, before)
                 _add_one(store, connection, page, weight, replace=replace)
@@ -200,10 +200,24 @@ def block(folder: str | Path, surface: str, *, case_sensitive: bool = False) -> 
         _set_rule(connection, surface, None, case_sensitive=case_sensitive)
 
 
+def unpin(folder: str | Path, surface: str) -> int:
+    """Forget the pins on a surface; returns how many there were."""
+    return _lift(folder, surface, "entity IS NOT NULL")
+
+
+def unblock(folder: str | Path, surface: str) -> int:
+    """Forget the blocks on a surface; returns how many there were."""
+    return _lift(folder, surface, "entity IS NULL")
+
+
 def unrule(folder: str | Path, surface: str) -> int:
     """Forget the pins and blocks on a surface; returns how many there were."""
+    return _lift(folder, surface, "TRUE")
+
+
+def _lift(folder: str | Path, surface: str, which: str) -> int:
     with open_for_writing(folder) as store, transaction(store) as connection:
-        return connection.execute("DELETE FROM rules WHERE surface = ?", (tidy(surface),)).rowcount
+        return connection.execute(f"DELETE FROM rules WHERE surface = ? AND {which}", (tidy(surface),)).rowcount
 
 
 def _set_rule(connection: sqlite3.Connection, surface: str, entity: int | None, *, case_sensitive: bool) -> None:
@@ -212,7 +226,7 @@ def _set_rule(connection: sqlite3.Connection, surface: str, entity: int | None, 
     connection.execute("INSERT OR REPLACE INTO rules VALUES (?, ?, ?)", (tidy(surface), int(case_sensitive), entity))
 
 
-def sync(folder: str | Path, pages: Iterable[Page], *, delete: bool = False) -> SyncReport:
+def sync(folder: str | Path, pages: Iterable[Entity | Page], *, delete: bool = False) -> SyncReport:
     """Bring a knowledge base in line with a table, by id; `delete` removes what the table lacks.
 
     Several rows with one id are versions of it, each with its own `valid_from`; rows mean versions as in `add`.
@@ -269,8 +283,9 @@ def _delete_unseen(connection: sqlite3.Connection, report: SyncReport) -> None:
     report.removed = len(rows)
 
 
-def _checked(page: Page) -> Page:
+def _checked(item: Entity | Page) -> Page:
     """The page with its dates as they are stored; an error names the entity."""
+    page = item if isinstance(item, Page) else Page(item)
     entity = page.entity
     if not entity.id or not entity.title.strip():
         raise InputError(f"an entity needs an id and a title, got id {entity.id!r} and title {entity.title!r}")

@@ -259,6 +259,10 @@ class Store:
         """The number of the last edit that is not in the index yet, or 0."""
         return int(self.connection.execute("SELECT coalesce(max(seq), 0) FROM edits").fetchone()[0])
 
+    def edited_count(self) -> int:
+        """How many entities changed since the last index."""
+        return int(self.connection.execute("SELECT count(DISTINCT entity) FROM edits").fetchone()[0])
+
     def rules(self) -> list[Rule]:
         rows = self.connection.execute("SELECT surface, case_sensitive, entity FROM rules ORDER BY surface")
         return [Rule(surface, bool(sensitive), entity) for surface, sensitive, entity in rows]

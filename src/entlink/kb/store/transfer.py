@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
 from entlink.documents import Entity
+from entlink.errors import InputError
+from entlink.io.outputs import Output, Write, file_to_write, open_output
 from entlink.io.progress import Progress, ignore_progress
 from entlink.kb.store.store import Store, Version
 
@@ -21,17 +23,15 @@ class ExportedEntity(Entity, frozen=True):
     valid_to: str | None = None
 
 
-def export(folder: str | Path, out: str | Path, *, progress: Progress = ignore_progress) -> int:
-    """Write every entity and version as JSON lines; the file appears when it is complete."""
-    target = Path(out)
-    partial = target.with_name(f"{target.name}.partial")
-    with partial.open("wb") as file:
-        count = export_to(file.write, folder, progress=progress)
-    partial.replace(target)
-    return count
+def export(folder: str | Path, out: Output, *, progress: Progress = ignore_progress) -> int:
+    """Write every entity and version as JSON lines; a file appears when it is complete. Returns how many lines."""
+    if isinstance(out, str | Path) and (target := file_to_write(out)).exists() and not target.is_file():
+        raise InputError(f"{out}: not a file that can be replaced. Name another")
+    with open_output(out) as write:
+        return export_to(write, folder, progress=progress)
 
 
-def export_to(write: Callable[[bytes], object], folder: str | Path, *, progress: Progress = ignore_progress) -> int:
+def export_to(write: Write, folder: str | Path, *, progress: Progress = ignore_progress) -> int:
     """Give every entity and version to `write`, a JSON line at a time; returns how many there were."""
     store = Store(Path(folder))
     encoder = msgspec.json.Encoder()

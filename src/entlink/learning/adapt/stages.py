@@ -86,28 +86,27 @@ class Stages(TrainingTools):
     # Indexes and examples
 
     def _indexes(self) -> StageFigures:
-        from entlink.kb.indexes.cooccurrence.writing import ensure_company
-        from entlink.kb.indexes.short_names import ensure_short, has_short_names
+        from entlink.kb.indexes.making import make_search_indexes
+        from entlink.kb.indexes.short_names import has_short_names
 
         self._progress("making the index of words", 0, 0)
         with self._linker(self.state.config) as linker:
             count = len(linker.kb)
             linker.retrieve([Question(Document("any", "a word"), [Mention(Span(2, 6), "word")])])
         if count <= _MOST_FOR_NAMES:
-            ensure_company(self.kb, progress=self._progress)
-            ensure_short(self.kb, self._progress)
+            make_search_indexes(self.kb, cooccurrence=True, short=True, progress=self._progress)
         if has_short_names(self.kb):
             self.state.config = with_short_names(self.state.config)
         note = self._index_vectors() if count <= FLAT else f"{count:,} entities: vectors are made on demand"
         return StageFigures("indexes", note=note)
 
     def _index_vectors(self) -> str:
-        from entlink.kb.indexes.vectors.writing import build_vectors
+        from entlink.kb.indexes.making import make_search_indexes
 
         for stage in self.state.config.retriever:
             try:
                 if stage.get("name") == "dense":
-                    build_vectors(self.kb, _dual_of(stage), self._progress)
+                    make_search_indexes(self.kb, vectors=[_dual_of(stage)], progress=self._progress)
             except (MissingModelError, MissingExtraError, InputError) as problem:
                 return f"without vectors: {problem}"
         return ""

@@ -13,7 +13,7 @@ def test_counts_of_what_is_in_it_now(own_world, world):
     told = info(own_world)
     assert (told.store_version, told.index) == (STORE_VERSION, "index-1")
     assert told.entities == len(world)
-    assert told.names == len(world.index)
+    assert told.names == len(world.alias_index)
     assert (told.links, told.texts) == (world.manifest().links, world.texts)
     assert (told.rules, told.pending_edits) == (1, 3)
     assert told.types["city"] == 2

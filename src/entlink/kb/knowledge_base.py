@@ -1,4 +1,4 @@
-"""A knowledge base as its users see it: entities, names and their meanings, now or as of a date, and how to edit them."""
+"""A knowledge base as its users see and edit it: entities, names and their meanings, now or as of a date."""
 
 from __future__ import annotations
 
@@ -297,7 +297,7 @@ class KnowledgeBase:
 
     @staticmethod
     def upgrade(folder: str | Path) -> tuple[int, int]:
-        """Bring one that an older release made up to this one, in place; returns the store versions before and now."""
+        """Bring one that an older release made up to this one, in place; returns the versions before and now."""
         from entlink.kb.store.upgrade import upgrade
 
         return upgrade(folder)

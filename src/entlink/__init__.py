@@ -22,6 +22,7 @@ from entlink.version import __version__
 if TYPE_CHECKING:
     from entlink.kb.build.from_sources import BuildOptions, build
     from entlink.linking.conversation.turns import Conversation, LinkedTurn
+    from entlink.linking.link_file import link_file
 
 __all__ = [
     "BuildOptions",
@@ -42,20 +43,26 @@ __all__ = [
     "Turn",
     "__version__",
     "build",
+    "link_file",
     "load",
 ]
 
 
+# Imported when first used: building, which brings DuckDB, and what most do without.
+_LATER = {
+    "BuildOptions": "entlink.kb.build.from_sources",
+    "Conversation": "entlink.linking.conversation.turns",
+    "LinkedTurn": "entlink.linking.conversation.turns",
+    "build": "entlink.kb.build.from_sources",
+    "link_file": "entlink.linking.link_file",
+}
+
+
 def __getattr__(name: str) -> Any:
-    """Imported when first used: building, which brings DuckDB, and conversations, which most do without."""
-    if name in ("BuildOptions", "build"):
-        from entlink.kb.build import from_sources as module
+    if name in _LATER:
+        from importlib import import_module
 
-        return getattr(module, name)
-    if name in ("Conversation", "LinkedTurn"):
-        from entlink.linking.conversation import turns as conversation
-
-        return getattr(conversation, name)
+        return getattr(import_module(_LATER[name]), name)
     raise AttributeError(f"module 'entlink' has no attribute {name!r}")
 
 

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from entlink_cli import options, values
 from entlink_cli.parsing import Command
 from entlink_cli.terminal.output import note, number_of, say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from entlink.documents import Document
     from entlink.errors import EntlinkError
-    from entlink.io.outputs import Write
-    from entlink.linking.explain import Explanation
+    from entlink.formats.documents.inputs import OpenDocuments
+    from entlink.linking.link_file import LinkedFile
     from entlink.linking.linker import Linker
-    from entlink_cli.given import Given
     from entlink_cli.parsing import Namespace, Parser
-
-    Emit = Callable[[Write], None]
-    Result = tuple[Document, Emit]
+    from entlink_cli.terminal.progress import Report
 
 _PROBLEMS_SHOWN = 5
 _SPEAKERS_SHOWN = 10
@@ -76,33 +69,35 @@ def _configure(parser: Parser) -> None:
 
 
 def _link(arguments: Namespace) -> None:
-    from entlink_cli.given import open_given
+    from entlink.formats.documents.inputs import open_documents
     from entlink_cli.terminal.progress import progress
-    from entlink_cli.terminal.sink import sink
 
     _check_ways_out(arguments)
     linker = options.make_linker(arguments, arguments.mentions)
-    problems, tally = _Problems(), _Tally(arguments.turns)
+    problems, speakers = _Problems(), _Speakers(arguments.turns)
+    with (
+        open_documents(_source(arguments), arguments.input, name="<stdin>") as source,
+        progress(patience=_PATIENCE, quiet=_is_shown(arguments)) as report,
+    ):
+        _check_input(arguments, source)
+        if arguments.explain:
+            _explain(arguments, linker, source, problems, speakers)
+        else:
+            linked = _write(arguments, linker, source, problems, speakers, report)
+    problems.tell_rest()
+    speakers.tell_of_missing()
+    if _is_file(arguments.output):
+        made = f"{number_of(linked.documents, 'document')}, {number_of(linked.links, 'link')}, {linked.nils:,} NIL"
+        note(f"{arguments.output}: {made}")
+
+
+def _source(arguments: Namespace) -> str | BinaryIO:
+    """The file, or stdin: unbuffered, so that what a slow writer has sent so far is read at once."""
+    if arguments.file is not None and arguments.file != "-":
+        return str(arguments.file)
     if arguments.file is None and sys.stdin.isatty():
         note("reading from the terminal; Ctrl-D ends the text")
-    with (
-        _seldom_collecting_garbage(),
-        open_given(arguments.file, arguments.input) as given,
-        sink(arguments.output) as write,
-        progress(patience=_PATIENCE, quiet=not given.size or _is_shown(arguments)) as report,
-    ):
-        if given.markup and arguments.mentions == "given":
-            arguments.parser.error("--mentions given needs documents with mentions, as JSON lines")
-        if given.markup and arguments.turns:
-            arguments.parser.error("--turns needs conversations with turns, as JSON lines")
-        for document, emit in _hinting_at_input(_results(arguments, linker, given, problems), given):
-            emit(write)
-            tally.count(document)
-            report("linking", given.position(), given.size)
-    problems.tell_rest()
-    tally.tell_of_missing_speakers()
-    if arguments.output and arguments.output != "-":
-        note(f"{arguments.output}: {tally}")
+    return cast("BinaryIO", getattr(sys.stdin.buffer, "raw", sys.stdin.buffer))
 
 
 def _check_ways_out(arguments: Namespace) -> None:
@@ -112,17 +107,11 @@ def _check_ways_out(arguments: Namespace) -> None:
             arguments.parser.error(f"--{one} and --{other} do not go together")
 
 
-@contextmanager
-def _seldom_collecting_garbage() -> Iterator[None]:
-    """Linking makes many records and no cycles: looking for those at the usual pace takes a sixth of the time."""
-    import gc
-
-    thresholds = gc.get_threshold()
-    gc.set_threshold(100_000, *thresholds[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*thresholds)
+def _check_input(arguments: Namespace, source: OpenDocuments) -> None:
+    if source.markup and arguments.mentions == "given":
+        arguments.parser.error("--mentions given needs documents with mentions, as JSON lines")
+    if source.markup and arguments.turns:
+        arguments.parser.error("--turns needs conversations with turns, as JSON lines")
 
 
 def _is_shown(arguments: Namespace) -> bool:
@@ -131,113 +120,77 @@ def _is_shown(arguments: Namespace) -> bool:
     return bool(for_people and not arguments.json and not arguments.output)
 
 
-def _results(arguments: Namespace, linker: Linker, given: Given, problems: _Problems) -> Iterator[Result]:
-    """Each document linked, with what writes it."""
-    if arguments.explain:
-        for explanation in _explained(arguments, linker, given, problems):
-            yield explanation.document, _explanation_emitter(arguments, explanation)
-    else:
-        for document in _linked(arguments, linker, given, problems):
-            yield document, _document_emitter(arguments, document)
+def _is_file(output: str | None) -> bool:
+    return output is not None and output != "-"
 
 
-def _hinting_at_input(results: Iterator[Result], given: Given) -> Iterator[Result]:
-    """A text may begin with { too: an error in the first line says how to have it read as one."""
-    from entlink.errors import SourceError
+def _write(
+    arguments: Namespace,
+    linker: Linker,
+    source: OpenDocuments,
+    problems: _Problems,
+    speakers: _Speakers,
+    report: Report,
+) -> LinkedFile:
+    from entlink.linking.link_file import link_file
+    from entlink_cli.terminal.sink import as_file
 
-    try:
-        yield from results
-    except SourceError as error:
-        if not given.is_guessed or error.position != "line 1":
-            raise
-        hint = f"{error.hint}. " if error.hint else ""
-        hint += "If this is a text and not JSON lines: --input text"
-        raise SourceError(error.problem, error.file, error.position, hint) from error
+    shown = _is_shown(arguments)
 
-
-def _linked(arguments: Namespace, linker: Linker, given: Given, problems: _Problems) -> Iterator[Document]:
-    from entlink.formats.documents.lines import read_documents
-    from entlink.formats.documents.texts import read_text, restore, visible
-
-    if given.markup is None:
-        yield from linker.link_all(read_documents(given.file, on_error=arguments.on_error, on_problem=problems.tell))
-    else:
-        document = read_text(given.file, given.markup)
-        seen, aligned = visible(document)
-        yield restore(linker.link(seen), document.text, aligned)
-
-
-def _explained(arguments: Namespace, linker: Linker, given: Given, problems: _Problems) -> Iterator[Explanation]:
-    from entlink.formats.documents.lines import read_documents
-    from entlink.formats.documents.texts import read_text, visible
-    from entlink_cli.terminal.explanations import restored
-
-    if given.markup is None:
-        for document in read_documents(given.file, on_error=arguments.on_error, on_problem=problems.tell):
-            yield linker.explain(document)
-    else:
-        document = read_text(given.file, given.markup)
-        seen, aligned = visible(document)
-        yield restored(linker.explain(seen), document.text, aligned)
-
-
-def _document_emitter(arguments: Namespace, document: Document) -> Emit:
-    def emit(write: Write) -> None:
-        if _is_shown(arguments):
+    def take(document: Document) -> None:
+        speakers.hear(document)
+        if shown:
             from entlink_cli.terminal.reading_view import show
 
             show(document)
-        else:
-            from entlink.formats.documents.lines import encode_document
 
-            write(encode_document(document, candidates=arguments.candidates) + b"\n")
+    return link_file(
+        linker,
+        source,
+        None if shown else arguments.output if _is_file(arguments.output) else as_file(),
+        candidates=arguments.candidates,
+        on_error=arguments.on_error,
+        on_problem=problems.tell,
+        on_document=take,
+        progress=report,
+    )
 
-    return emit
 
+def _explain(
+    arguments: Namespace, linker: Linker, source: OpenDocuments, problems: _Problems, speakers: _Speakers
+) -> None:
+    from entlink.linking.link_file import explained_documents
+    from entlink_cli.terminal.explanations import encode_explanation, explanation_lines
+    from entlink_cli.terminal.output import write_bytes
 
-def _explanation_emitter(arguments: Namespace, explanation: Explanation) -> Emit:
-    def emit(write: Write) -> None:
-        from entlink_cli.terminal.explanations import encode_explanation, explanation_lines
-
+    for told in explained_documents(linker, source, on_error=arguments.on_error, on_problem=problems.tell):
+        speakers.hear(told.document)
         if _is_shown(arguments):
-            say(f"document {explanation.document.id}", *explanation_lines(explanation), "")
+            say(f"document {told.document.id}", *explanation_lines(told), "")
         else:
-            write(encode_explanation(explanation) + b"\n")
-
-    return emit
+            write_bytes(encode_explanation(told) + b"\n")
 
 
-class _Tally:
-    """What was done, for the last line, and which speakers there were."""
+class _Speakers:
+    """Which speakers there were, of those whose turns are wanted."""
 
     def __init__(self, wanted: list[str]) -> None:
-        self.documents = self.links = self.nils = 0
         self._missing = {name.strip().casefold(): name for name in wanted}
-        self._speakers: set[str] = set()
+        self._known: set[str] = set()
 
-    def count(self, document: Document) -> None:
-        nils = sum(link.is_nil for link in document.links)
-        self.documents += 1
-        self.links += len(document.links) - nils
-        self.nils += nils
-        if self._missing:
-            self._hear(turn.speaker for turn in document.turns)
+    def hear(self, document: Document) -> None:
+        if not self._missing:
+            return
+        for speaker in (turn.speaker for turn in document.turns if turn.speaker is not None):
+            self._missing.pop(speaker.strip().casefold(), None)
+            if len(self._known) < _SPEAKERS_SHOWN:
+                self._known.add(speaker)
 
-    def _hear(self, speakers: Iterable[str | None]) -> None:
-        for speaker in speakers:
-            if speaker is not None:
-                self._missing.pop(speaker.strip().casefold(), None)
-                if len(self._speakers) < _SPEAKERS_SHOWN:
-                    self._speakers.add(speaker)
-
-    def tell_of_missing_speakers(self) -> None:
+    def tell_of_missing(self) -> None:
         """A speaker with no turn at all is most likely misspelt."""
-        known = ", ".join(map(repr, sorted(self._speakers)))
+        known = ", ".join(map(repr, sorted(self._known)))
         for name in self._missing.values():
             note(f"no turn is of {name!r}; " + (f"there are turns of {known}" if known else "no turn has a speaker"))
-
-    def __str__(self) -> str:
-        return f"{number_of(self.documents, 'document')}, {number_of(self.links, 'link')}, {self.nils:,} NIL"
 
 
 class _Problems:

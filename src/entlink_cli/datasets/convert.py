@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import io
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING
 
 from entlink_cli import options
 from entlink_cli.parsing import Command
@@ -11,7 +10,6 @@ from entlink_cli.terminal.output import note, number_of
 from entlink_cli.terminal.progress import progress
 
 if TYPE_CHECKING:
-    from entlink.io.outputs import Write
     from entlink_cli.parsing import Namespace, Parser
 
 # Those of `entlink.formats.public.catalogue` that are written, which help must not wait for.
@@ -36,30 +34,15 @@ def _configure(parser: Parser) -> None:
     options.quiet(parser)
 
 
-class _Writing(io.RawIOBase):
-    """A sink as a binary file."""
-
-    def __init__(self, write: Write) -> None:
-        self._write = write
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: object) -> int:
-        content = bytes(memoryview(data))  # type: ignore[arg-type]
-        self._write(content)
-        return len(content)
-
-
 def _convert(arguments: Namespace) -> None:
     from entlink.formats.converting import convert
-    from entlink_cli.terminal.sink import sink
+    from entlink_cli.terminal.sink import as_file, sink
 
     skipped: list[str] = []
     with progress(quiet=arguments.quiet, patience=_PATIENCE) as report, sink(arguments.output) as write:
         made = convert(
             arguments.source,
-            cast("BinaryIO", _Writing(write)),
+            as_file(write),
             arguments.to,
             format=arguments.format,
             write=arguments.write,

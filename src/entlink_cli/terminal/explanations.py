@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -13,7 +12,6 @@ from entlink_cli.terminal.output import columns, named
 
 if TYPE_CHECKING:
     from entlink.documents import Candidate, Document, Span
-    from entlink.formats.markup.reading import Aligned
 
 _CANDIDATES_SHOWN = 5
 
@@ -104,17 +102,3 @@ def _place(offset: int, document: Document) -> tuple[int, int | None]:
         if turn.start <= offset:
             return offset - turn.start, number
     return offset, None
-
-
-def restored(explanation: Explanation, original: str, aligned: Aligned) -> Explanation:
-    """The explanation of what a reader sees, with spans of the original with its markup."""
-    from entlink.formats.documents.texts import restore
-
-    document = restore(explanation.document, original, aligned)
-    return Explanation(document, tuple(_moved(explanation.spans, aligned.original)))
-
-
-def _moved(spans: Iterable[SpanExplanation], place: Callable[[Span], Span]) -> Iterable[SpanExplanation]:
-    for one in spans:
-        lost_to = None if one.lost_to is None else place(one.lost_to)
-        yield msgspec.structs.replace(one, span=place(one.span), lost_to=lost_to)

@@ -133,7 +133,7 @@ def test_several_shards_mean_the_same_as_one(tmp_path, opened, monkeypatch):
     one = opened(make_kb(tmp_path, ROWS, "one"))
     monkeypatch.setattr(alias_writer, "KEYS_A_SHARD", 150)
     four = opened(make_kb(tmp_path, ROWS, "four"))
-    assert (one.index.shards, four.index.shards) == (1, 4)
-    assert {key: one.index.group(key) for key in one.index.keys("")} == {
-        key: four.index.group(key) for key in four.index.keys("")
+    assert (one.alias_index.shards, four.alias_index.shards) == (1, 4)
+    assert {key: one.alias_index.group(key) for key in one.alias_index.keys("")} == {
+        key: four.alias_index.group(key) for key in four.alias_index.keys("")
     }

@@ -1,26 +1,25 @@
-"""The input of `entlink link`: a file or stdin, and whether it holds documents or a text."""
+"""A file or stream of documents: JSON lines, or one text with its markup; told from its name and first character."""
 
 from __future__ import annotations
 
 import codecs
 import io
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
+from typing import BinaryIO, Literal, NamedTuple, cast
 
 from entlink.formats.markup.reading import Markup, guess_markup
 from entlink.io.files import Meter, open_bytes, plain_name
+from entlink.io.inputs import Input, input_name
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+Holds = Literal["auto", "text", "markdown", "html", "jsonl"]
 
 _DOCUMENT_SUFFIXES = {".jsonl", ".ndjson", ".json"}
 _MARKUPS: dict[str, Markup] = {"text": "plain", "markdown": "markdown", "html": "html"}
 
 
-class Given(NamedTuple):
+class OpenDocuments(NamedTuple):
     """An open input: documents as JSON lines when `markup` is None, else one text with that markup.
 
     `position` tells how many bytes of `size` were read, where the size is known; `is_guessed` that only a first {
@@ -47,31 +46,31 @@ class _NamedFile(io.BufferedReader):
 
 
 @contextmanager
-def open_given(path: str | None, kind: str) -> Iterator[Given]:
-    """Open a file, or stdin for None and `-`; `kind` is what --input says."""
-    name = "" if path is None or path == "-" else path
+def open_documents(source: Input, holds: Holds = "auto", *, name: str = "") -> Iterator[OpenDocuments]:
+    """Open a file, plain or compressed, or take a binary stream, which stays open; `name` is for one without."""
+    path = Path(source) if isinstance(source, str | Path) else None
+    name = input_name(source) or name
     meter = Meter()
-    with _opened(name, meter) as raw:
-        file = _NamedFile(cast("io.RawIOBase", raw), name or "<stdin>")
-        markup = _markup(plain_name(Path(name)) if name else "", kind, file)
-        is_guessed = markup is None and kind == "auto" and not _is_named_as_documents(name)
-        size = Path(name).stat().st_size if name else 0
+    with _opened(source, meter) as raw:
+        file = _NamedFile(cast("io.RawIOBase", raw), name)
+        markup = _markup(plain_name(Path(name)), holds, file)
+        is_guessed = markup is None and holds == "auto" and not _is_named_as_documents(name)
+        size = path.stat().st_size if path else 0
         try:
-            yield Given(cast("BinaryIO", file), markup, lambda: meter.consumed, size, is_guessed)
+            yield OpenDocuments(cast("BinaryIO", file), markup, lambda: meter.consumed, size, is_guessed)
         finally:
             file.detach()
 
 
 @contextmanager
-def _opened(name: str, meter: Meter) -> Iterator[object]:
-    if not name:
-        # Unbuffered: what a slow writer has sent so far is read at once. Stdin itself stays open.
-        yield getattr(sys.stdin.buffer, "raw", sys.stdin.buffer)
-    elif _is_pipe(Path(name)):
-        with Path(name).open("rb", buffering=0) as pipe:
+def _opened(source: Input, meter: Meter) -> Iterator[object]:
+    if not isinstance(source, str | Path):
+        yield source
+    elif _is_pipe(Path(source)):
+        with Path(source).open("rb", buffering=0) as pipe:
             yield pipe
     else:
-        with open_bytes(Path(name), meter) as file:
+        with open_bytes(Path(source), meter) as file:
             yield file
 
 
@@ -84,9 +83,9 @@ def _is_named_as_documents(name: str) -> bool:
     return Path(plain_name(Path(name))).suffix.lower() in _DOCUMENT_SUFFIXES
 
 
-def _markup(name: str, kind: str, file: io.BufferedReader) -> Markup | None:
-    if kind != "auto":
-        return _MARKUPS.get(kind)
+def _markup(name: str, holds: Holds, file: io.BufferedReader) -> Markup | None:
+    if holds != "auto":
+        return _MARKUPS.get(holds)
     if _is_named_as_documents(name):
         return None
     suffix = Path(name).suffix.lower()

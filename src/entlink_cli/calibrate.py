@@ -12,13 +12,12 @@ from entlink_cli.terminal.output import columns, note, say, say_json
 from entlink_cli.terminal.progress import progress
 
 if TYPE_CHECKING:
-    from entlink.learning.fit.calibration import Calibration, CalibrationOptions
-    from entlink.linking.config import LinkerConfig
+    from entlink.learning.fit.calibration import Calibration
     from entlink_cli.parsing import Namespace, Parser
 
 _PATIENCE = 2.0
 _FEWEST = 100  # as in `entlink.learning.fit.calibration`, which help must not wait for
-_PLOT = "reliability.svg"
+_PLOT = "reliability.svg"  # as in `entlink.learning.fit.saving`
 
 
 def _configure(parser: Parser) -> None:
@@ -64,17 +63,11 @@ def _enough(value: str) -> int:
 def _calibrate(arguments: Namespace) -> None:
     import msgspec
 
-    from entlink.io.outputs import file_to_write
-    from entlink.learning.fit.calibration import CalibrationOptions, calibrate
+    from entlink.learning.fit.calibration import CalibrationOptions
+    from entlink.learning.fit.saving import calibrate_on_kb
     from entlink.linking.config import linker_beside
-    from entlink.linking.linker import load
 
-    if arguments.plot:
-        file_to_write(arguments.plot)
-    folder = Path(arguments.output) if arguments.output else linker_beside(arguments.kb)
-    _tell_of_another_kb(arguments, folder)
-    config = options.starting_config(arguments.config, arguments.kb)
-    linker = load(arguments.kb, config=config, mentions="given")
+    _tell_of_another_kb(arguments, Path(arguments.output) if arguments.output else linker_beside(arguments.kb))
     wanted = CalibrationOptions(
         mentions=arguments.mentions,
         nil_share=arguments.nil_share,
@@ -82,41 +75,22 @@ def _calibrate(arguments: Namespace) -> None:
         precision=arguments.precision,
         seed=arguments.seed,
     )
-    try:
-        with progress(quiet=arguments.quiet, patience=_PATIENCE) as report:
-            calibrated, found = calibrate(linker, config, wanted, report)
-    finally:
-        linker.kb.close()
-    _save(arguments, folder, calibrated, wanted, found)
+    with progress(quiet=arguments.quiet, patience=_PATIENCE) as report:
+        folder, found = calibrate_on_kb(
+            arguments.kb,
+            wanted,
+            config=arguments.config,
+            output=arguments.output,
+            plot=arguments.plot,
+            command=shlex.join(["entlink", *arguments.words]),
+            progress=report,
+        )
     if arguments.json:
         say_json(msgspec.to_builtins(found))
     elif not arguments.quiet:
         say(*_lines(found))
     if not arguments.quiet:
         note(f"saved as {folder}")
-
-
-def _save(
-    arguments: Namespace, folder: Path, calibrated: LinkerConfig, wanted: CalibrationOptions, found: Calibration
-) -> None:
-    """The plot first: a linker that says it is calibrated has all that belongs to it."""
-    import msgspec
-
-    from entlink.io.atomic import write_whole
-    from entlink.learning.fit.reliability import reliability_plot
-    from entlink.linking.saved import save_linker
-
-    plot = reliability_plot(found.bins_before, found.bins, (found.before.ece, found.after.ece))
-    folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / _PLOT, plot)
-    if arguments.plot:
-        write_whole(Path(arguments.plot), plot)
-    step = {
-        "command": shlex.join(["entlink", *arguments.words]),
-        "options": msgspec.to_builtins(wanted),
-        "found": msgspec.to_builtins(found),
-    }
-    save_linker(folder, calibrated, step, Path(arguments.kb).name)
 
 
 def _tell_of_another_kb(arguments: Namespace, folder: Path) -> None:

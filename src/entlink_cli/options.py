@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from argparse import _ArgumentGroup
 
     from entlink.kb.knowledge_base import KnowledgeBase
-    from entlink.linking.config import LinkerConfig
     from entlink.linking.linker import Linker
     from entlink.sources import WikiOptions
     from entlink_cli.parsing import Namespace, Parser
@@ -203,16 +202,6 @@ def kb_to_edit(arguments: Namespace) -> KnowledgeBase:
     from entlink.kb.knowledge_base import KnowledgeBase
 
     return KnowledgeBase.open(arguments.kb, names=False)
-
-
-def starting_config(given: str | None, kb: str) -> LinkerConfig:
-    """What --config names; else the linker beside the knowledge base; else the one in the box that fuses."""
-    from entlink.linking.config import LINKER_FILE, linker_beside, read_config
-
-    if given:
-        return read_config(given)
-    beside = linker_beside(kb)
-    return read_config(beside if (beside / LINKER_FILE).exists() else "zero-shot")
 
 
 def tell_of_unknown_types(kb: str, types: list[str]) -> None:

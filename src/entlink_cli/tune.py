@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from entlink_cli import options, values
@@ -12,10 +11,10 @@ from entlink_cli.terminal.output import columns, note, say, say_json
 from entlink_cli.terminal.progress import progress
 
 if TYPE_CHECKING:
-    from entlink.evaluation.files import File
+    from pathlib import Path
+
     from entlink.learning.fit.judging import Judging
     from entlink.learning.fit.tune import Tuned
-    from entlink.linking.config import LinkerConfig
     from entlink_cli.parsing import Namespace, Parser
 
 _PATIENCE = 2.0
@@ -54,17 +53,21 @@ def _configure(parser: Parser) -> None:
 
 
 def _tune(arguments: Namespace) -> None:
-    if arguments.only == "nil":
-        _tune_nil(arguments)
-        return
     import msgspec
 
-    from entlink.learning.fit.tune import TuneOptions, tune
-    from entlink.linking.linker import load
+    folder, found, lines = _tuned_nil(arguments) if arguments.only == "nil" else _tuned(arguments)
+    if arguments.json:
+        say_json(msgspec.to_builtins(found))
+    elif not arguments.quiet:
+        say(*lines)
+    if not arguments.quiet:
+        note(f"saved as {folder}")
 
-    config = options.starting_config(arguments.config, arguments.kb)
-    linker = load(arguments.kb, config=config, mentions="given")
-    files = _files(arguments.data, arguments.format)
+
+def _tuned(arguments: Namespace) -> tuple[Path, Tuned, list[str]]:
+    from entlink.learning.fit.saving import tune_on_files
+    from entlink.learning.fit.tune import TuneOptions
+
     wanted = TuneOptions(
         by=arguments.by,
         keep=arguments.keep,
@@ -73,62 +76,29 @@ def _tune(arguments: Namespace) -> None:
         fusion=arguments.only != "ranker",
         ranker=arguments.only != "fusion",
     )
-    try:
-        with progress(quiet=arguments.quiet, patience=_PATIENCE) as report:
-            tuned, found = tune(linker, config, (document for file in files for document in file), wanted, report)
-    finally:
-        linker.kb.close()
-    _save(arguments, tuned, files, msgspec.to_builtins(wanted), msgspec.to_builtins(found), _lines(found))
+    with progress(quiet=arguments.quiet, patience=_PATIENCE) as report:
+        folder, found = tune_on_files(arguments.kb, arguments.data, wanted, **_files(arguments), progress=report)
+    return folder, found, _lines(found)
 
 
-def _tune_nil(arguments: Namespace) -> None:
-    import msgspec
+def _tuned_nil(arguments: Namespace) -> tuple[Path, Judging, list[str]]:
+    from entlink.learning.fit.saving import tune_nil_on_files
 
-    from entlink.learning.fit.judging import judge
-    from entlink.learning.fit.logistic import numpy_or_told
-    from entlink.linking.linker import load
-
-    numpy_or_told()
-    config = options.starting_config(arguments.config, arguments.kb)
-    never = msgspec.structs.replace(config, nil={"name": "threshold", "threshold": 0.0})
-    files = _files(arguments.data, arguments.format)
-    linker = load(arguments.kb, config=never)
-    try:
-        with progress(quiet=arguments.quiet, patience=_PATIENCE) as report:
-            documents = (document for file in files for document in file)
-            tuned, found = judge(linker, config, documents, arguments.seed, report)
-    finally:
-        linker.kb.close()
-    _save(arguments, tuned, files, {"seed": arguments.seed}, msgspec.to_builtins(found), _nil_lines(found))
+    with progress(quiet=arguments.quiet, patience=_PATIENCE) as report:
+        folder, found = tune_nil_on_files(
+            arguments.kb, arguments.data, seed=arguments.seed, **_files(arguments), progress=report
+        )
+    return folder, found, _nil_lines(found)
 
 
-def _save(
-    arguments: Namespace,
-    config: LinkerConfig,
-    files: list[File],
-    wanted: dict[str, Any],
-    found: dict[str, Any],
-    lines: list[str],
-) -> None:
-    import msgspec
-
-    from entlink.linking.config import linker_beside
-    from entlink.linking.saved import save_linker
-
-    folder = Path(arguments.output) if arguments.output else linker_beside(arguments.kb)
-    step = {
+def _files(arguments: Namespace) -> dict[str, Any]:
+    """What to start from, how to read the data, and where to save."""
+    return {
+        "config": arguments.config,
+        "output": arguments.output,
+        "format": arguments.format,
         "command": shlex.join(["entlink", *arguments.words]),
-        "data": [msgspec.to_builtins(file.facts()) for file in files],
-        "options": wanted,
-        "found": found,
     }
-    save_linker(folder, config, step, Path(arguments.kb).name)
-    if arguments.json:
-        say_json(found)
-    elif not arguments.quiet:
-        say(*lines)
-    if not arguments.quiet:
-        note(f"saved as {folder}")
 
 
 def _nil_lines(found: Judging) -> list[str]:
@@ -142,12 +112,6 @@ def _nil_lines(found: Judging) -> list[str]:
         *columns([("links, on parts held out", "precision", "recall", "F1"), *rows]),
         f"NIL below {found.threshold:g}; {weights}",
     ]
-
-
-def _files(paths: list[str], format: str | None) -> list[File]:
-    from entlink.evaluation.files import File
-
-    return [File(path, "gold", format) for path in paths]
 
 
 def _lines(found: Tuned) -> list[str]:

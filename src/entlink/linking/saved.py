@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from entlink.errors import ConfigError
-from entlink.linking.config import LINKER_FILE, LinkerConfig, with_paths_inside
+from entlink.linking.config import LINKER_FILE, LinkerConfig, linker_beside, read_config, with_paths_inside
 from entlink.version import __version__
 
 CARD_FILE = "card.json"
@@ -52,6 +52,14 @@ def save_linker(folder: Path, config: LinkerConfig, step: Mapping[str, Any], kb:
     written = LinkerCard(__version__, kb or card.kb, [*card.steps, dict(step)])
     write_whole(folder / CARD_FILE, msgspec.json.format(msgspec.json.encode(written)) + b"\n")
     write_whole(folder / LINKER_FILE, config_text(with_paths_inside(config, folder)).encode())
+
+
+def starting_config(given: str | Path | None, kb: str | Path) -> LinkerConfig:
+    """The configuration that is given; else of the linker beside the knowledge base; else `zero-shot`."""
+    if given is not None:
+        return read_config(given)
+    beside = linker_beside(kb)
+    return read_config(beside if (beside / LINKER_FILE).exists() else "zero-shot")
 
 
 def config_text(config: LinkerConfig) -> str:

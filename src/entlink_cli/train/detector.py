@@ -42,24 +42,24 @@ def _train(arguments: Namespace) -> None:
     require_retrieval("training a detector")
     import msgspec
 
-    from entlink.evaluation.files import File
     from entlink.kb.knowledge_base import KnowledgeBase
     from entlink.learning.detector.training import check_folder, train_detector
+    from entlink.learning.gold_files import GoldFiles
 
     folder = Path(arguments.output)
     check_folder(folder, replace=arguments.replace)
-    files = [File(path, "gold", arguments.format) for path in arguments.data]
+    files = GoldFiles(arguments.data, arguments.format)
     with KnowledgeBase.open(arguments.kb) as kb, progress(quiet=arguments.quiet) as report:
         found = train_detector(
             kb,
-            (document for file in files for document in file),
+            files,
             folder,
             encoder=None if arguments.encoder == "none" else arguments.encoder,
             seed=arguments.seed,
             replace=arguments.replace,
             progress=report,
             command=shlex.join(["entlink", *arguments.words]),
-            data=lambda: [msgspec.to_builtins(file.facts()) for file in files],
+            data=files.facts,
         )
     if arguments.json:
         say_json(msgspec.structs.asdict(found))

@@ -15,11 +15,8 @@ from entlink_cli.terminal.output import columns, note, number_of, say, say_json
 from entlink_cli.terminal.progress import progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from entlink.documents import Document
-    from entlink.evaluation.files import File
     from entlink.kb.knowledge_base import KnowledgeBase
+    from entlink.learning.gold_files import GoldFiles
     from entlink.learning.train import TrainReport
     from entlink.learning.train_config import TrainConfig
     from entlink.linking.linker import Linker
@@ -82,7 +79,9 @@ def _configure(parser: Parser) -> None:
 
 def _train(arguments: Namespace) -> None:
     config = _config(arguments)
-    train_files, dev_files = _files(arguments.data, arguments), _files(arguments.dev, arguments)
+    from entlink.learning.gold_files import GoldFiles
+
+    train_files, dev_files = (GoldFiles(paths, arguments.format) for paths in (arguments.data, arguments.dev))
     if arguments.dry_run:
         with suppress(MissingExtraError):  # what would be done can be told without torch, too
             _check_start(arguments, config)
@@ -102,8 +101,8 @@ def _train(arguments: Namespace) -> None:
             examples, held_out = prepare(
                 config,
                 linker.kb,
-                _documents(train_files),
-                _documents(dev_files) if dev_files else None,
+                train_files,
+                dev_files if dev_files else None,
                 retrieve=linker.retrieve,
                 progress=report,
             )
@@ -117,10 +116,7 @@ def _train(arguments: Namespace) -> None:
                 command=shlex.join(["entlink", *arguments.words]),
                 minutes=arguments.minutes,
                 restart=arguments.restart,
-                data={
-                    name: [msgspec.to_builtins(file.facts()) for file in files]
-                    for name, files in (("files", train_files), ("dev", dev_files))
-                },
+                data={"files": train_files.facts(), "dev": dev_files.facts()},
             )
     finally:
         linker.kb.close()
@@ -171,29 +167,20 @@ def _config(arguments: Namespace) -> TrainConfig:
     return read_train_config(arguments.model, settings)
 
 
-def _files(paths: Sequence[str], arguments: Namespace) -> list[File]:
-    from entlink.evaluation.files import File
-
-    return [File(path, "gold", arguments.format) for path in paths]
-
-
-def _documents(files: Sequence[File]) -> Iterator[Document]:
-    return (document for file in files for document in file)
-
-
 def _linker(arguments: Namespace, config: TrainConfig) -> Linker:
     """The linker whose candidates are learnt from; where none is asked, one that needs no model."""
     from entlink.linking.config import read_config
     from entlink.linking.linker import load
+    from entlink.linking.saved import starting_config
 
     if config.training.mine == "linker" and config.training.negatives:
-        wanted = options.starting_config(arguments.config, arguments.kb)
+        wanted = starting_config(arguments.config, arguments.kb)
     else:
         wanted = read_config("lexical")
     return load(arguments.kb, config=wanted, mentions="given")
 
 
-def _tell(arguments: Namespace, config: TrainConfig, train_files: list[File], dev_files: list[File]) -> None:
+def _tell(arguments: Namespace, config: TrainConfig, train_files: GoldFiles, dev_files: GoldFiles) -> None:
     """What training would do, in words."""
     from math import ceil
 
@@ -217,15 +204,15 @@ def _tell(arguments: Namespace, config: TrainConfig, train_files: list[File], de
     say(*lines)
 
 
-def _count(config: TrainConfig, kb: KnowledgeBase, files: list[File]) -> int:
+def _count(config: TrainConfig, kb: KnowledgeBase, files: GoldFiles) -> int:
     """How many examples there are in files."""
     if config.model.kind == "joint":
         from entlink.learning.joint.texts import taught_texts
 
-        return sum(1 for _ in taught_texts(kb, _documents(files), config.training.speakers))
+        return sum(1 for _ in taught_texts(kb, files, config.training.speakers))
     from entlink.learning.pairs.examples import gold_examples
 
-    return sum(1 for _ in gold_examples(kb, _documents(files)))
+    return sum(1 for _ in gold_examples(kb, files))
 
 
 def _lines(found: TrainReport) -> list[str]:

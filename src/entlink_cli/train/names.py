@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from entlink_cli import options
@@ -12,9 +11,6 @@ from entlink_cli.terminal.output import note, number_of, say, say_json
 from entlink_cli.terminal.progress import progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from entlink.documents import Document
     from entlink_cli.parsing import Namespace, Parser
 
 
@@ -28,30 +24,18 @@ def _configure(parser: Parser) -> None:
 
 
 def _train(arguments: Namespace) -> None:
-    import msgspec
-
-    from entlink.errors import InputError
-    from entlink.evaluation.files import File
     from entlink.kb.knowledge_base import KnowledgeBase
-    from entlink.kb.names.taught_names import teach, write_taught
-    from entlink.text.dates import now
+    from entlink.learning.names import train_names
 
-    files = [File(path, "gold", arguments.format) for path in arguments.data]
     with KnowledgeBase.open(arguments.kb) as kb, progress(quiet=arguments.quiet) as report:
-
-        def documents() -> Iterator[Document]:
-            for number, document in enumerate(document for file in files for document in file):
-                report("reading documents", number, 0)
-                yield document
-
-        taught = teach(kb, documents(), command=shlex.join(["entlink", *arguments.words]), made=now())
-    if taught.unknown == taught.mentions:
-        raise InputError(
-            f"none of {number_of(taught.mentions, 'gold mention')} leads to an entity of {arguments.kb}: there is "
-            "nothing to learn. Check that the gold names entities as the knowledge base does"
+        taught = train_names(
+            kb,
+            arguments.data,
+            arguments.output,
+            format=arguments.format,
+            command=shlex.join(["entlink", *arguments.words]),
+            progress=report,
         )
-    taught = msgspec.structs.replace(taught, data=[msgspec.to_builtins(file.facts()) for file in files])
-    write_taught(Path(arguments.output), taught)
     if arguments.json:
         say_json({"names": len(taught.names), "mentions": taught.mentions, "unknown": taught.unknown})
     elif not arguments.quiet:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from entlink_cli import options, values
@@ -51,32 +50,20 @@ def _configure(parser: Parser) -> None:
 def _train(arguments: Namespace) -> None:
     import msgspec
 
-    from entlink.evaluation.files import File
-    from entlink.learning.personal.training import cross_validated, fit_personal, require_numpy, take_lessons
-    from entlink.linking.config import config_beside, read_config
-    from entlink.linking.conversation.personal.model import write_model
-    from entlink.linking.linker import load
+    from entlink.learning.personal.training import train_personal
 
-    require_numpy()
-    files = [File(path, "gold", arguments.format) for path in arguments.data]
-    apart = [File(path, "gold", arguments.format) for path in arguments.held_out]
-    config = read_config(arguments.config) if arguments.config else config_beside(arguments.kb)
     with progress(quiet=arguments.quiet) as report:
-        held_out = {document.id for file in apart for document in file}
-        documents = (one for file in files for one in file if one.id not in held_out)
-        linker = load(arguments.kb, config=config, personal=False)
-        try:
-            lessons = take_lessons(documents, linker, report)
-        finally:
-            linker.kb.close()
-        found = cross_validated(lessons, arguments.seed, report)
-        made = {
-            "command": shlex.join(["entlink", *arguments.words]),
-            "data": [msgspec.to_builtins(file.facts()) for file in files],
-            "held_out": [msgspec.to_builtins(file.facts()) for file in apart],
-            "cross_validated": msgspec.to_builtins(found),
-        }
-        write_model(Path(arguments.output), fit_personal(lessons, made))
+        found = train_personal(
+            arguments.kb,
+            arguments.data,
+            arguments.output,
+            held_out=arguments.held_out,
+            format=arguments.format,
+            config=arguments.config,
+            seed=arguments.seed,
+            command=shlex.join(["entlink", *arguments.words]),
+            progress=report,
+        )
     if arguments.json:
         say_json(msgspec.to_builtins(found))
     elif not arguments.quiet:

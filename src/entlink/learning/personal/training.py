@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from entlink.documents import Document, Record
 from entlink.errors import InputError, MissingExtraError
 from entlink.io.progress import Progress
+from entlink.learning.gold_files import GoldFiles
 from entlink.learning.personal.lessons import ChoiceLesson, EndLesson, choice_lessons, end_lessons, gold_named
 from entlink.learning.personal.named_features import fit_named, rounded
-from entlink.linking.conversation.personal.model import PersonalModel
+from entlink.linking.conversation.personal.model import PersonalModel, write_model
 from entlink.linking.conversation.personal.sums import chance, chosen, shares
-
-if TYPE_CHECKING:
-    from entlink.linking.linker import Linker
+from entlink.linking.linker import Linker, load
 
 _FOLDS = 10
 _PULL = 1.0
@@ -74,6 +74,41 @@ def require_numpy() -> None:
         import numpy  # noqa: F401
     except ImportError:
         raise MissingExtraError("fitting weights of personal mentions", "eval") from None
+
+
+def train_personal(
+    kb: str | Path,
+    data: Sequence[str | Path],
+    output: str | Path,
+    *,
+    held_out: Sequence[str | Path] = (),
+    format: str | None = None,
+    config: str | Path | None = None,
+    seed: int = 0,
+    command: str = "",
+    progress: Progress | None = None,
+) -> PersonalReport:
+    """Fit weights to the conversations of files and write them; those whose ids are in `held_out` are left out.
+
+    `config` is the linker that finds what speakers name, by default the one beside the knowledge base.
+    """
+    require_numpy()
+    files, apart = GoldFiles(data, format), GoldFiles(held_out, format)
+    left_out = {document.id for document in apart}
+    linker = load(kb, config=config, personal=False)
+    try:
+        lessons = take_lessons((one for one in files if one.id not in left_out), linker, progress)
+    finally:
+        linker.kb.close()
+    found = cross_validated(lessons, seed, progress)
+    made = {
+        "command": command,
+        "data": files.facts(),
+        "held_out": apart.facts(),
+        "cross_validated": msgspec.to_builtins(found),
+    }
+    write_model(Path(output), fit_personal(lessons, made))
+    return found
 
 
 def take_lessons(documents: Iterable[Document], linker: Linker, progress: Progress | None = None) -> Lessons:

@@ -92,7 +92,7 @@ def test_the_python_runs(project, capsys):
     exec(compile(block.text, "README.md", "exec"), {})
     printed = capsys.readouterr().out.splitlines()
     assert "Juniper Tent 2 P-108" in printed[0]
-    assert printed[-3:] == ["['P-112']", "['Heron Rain Jacket']", "['Heron Rain Jacket']"]
+    assert printed[-4:] == ["['P-112']", "['Wren Mug']", "['Heron Rain Jacket']", "['Heron Rain Jacket']"]
 
 
 def test_the_first_screen_has_the_two_commands_and_the_picture():

@@ -26,9 +26,6 @@ from entlink.documents import Document
 from entlink.evaluation.files import File
 from entlink.io.progress import ignore_progress
 from entlink.kb.build.from_sources import BuildOptions, build
-from entlink.kb.build.merge import merge
-from entlink.kb.indexes.cooccurrence.writing import ensure_company
-from entlink.kb.indexes.short_names import ensure_short
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.names.taught_names import teach, write_taught
 from entlink.learning.detector.training import train_detector
@@ -52,9 +49,9 @@ def built(data: Path, folder: Path) -> Path:
         options = BuildOptions(language="en", names_in_openings=True)
         for part, source in zip(parts, SOURCES, strict=True):
             build([str(data / source)], part, options, replace=True)
-        merge(parts, merged, by="title")
-    ensure_company(merged, progress=ignore_progress)
-    ensure_short(merged, ignore_progress)
+        KnowledgeBase.merge(parts, merged, by="title")
+    with KnowledgeBase.open(merged) as kb:
+        kb.index(cooccurrence=True, short=True)
     return merged
 
 

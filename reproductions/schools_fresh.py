@@ -26,13 +26,8 @@ from schools_unfamiliar import ENCODER, figures, outcomes, write_articles
 
 import entlink
 from entlink.documents import Document, Entity
-from entlink.encoders.dual import load_dual
 from entlink.evaluation.files import File
-from entlink.io.progress import ignore_progress
-from entlink.kb.indexes.vectors.writing import build_vectors
-from entlink.kb.indexes.words.writing import ensure_words
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.kb.store.edits import add
 from entlink.learning.adapt.adapt import AdaptOptions, adapt
 from entlink.linking.config import linker_beside
 from entlink.linking.linker import load
@@ -43,8 +38,8 @@ _TOLD = ("mentions", "accuracy", "best candidate", "R@10 fused")
 
 def make(articles: Path, kb: Path) -> Path:
     entlink.build([articles], kb, entlink.BuildOptions(format="articles", descriptions="full"))
-    ensure_words(kb)
-    build_vectors(kb, load_dual(ENCODER), ignore_progress)
+    with KnowledgeBase.open(kb) as made:
+        made.index(words=True, vectors=[ENCODER])
     return kb
 
 
@@ -89,7 +84,8 @@ def main() -> None:
         added = make(without(folder / "all.jsonl", folder / "some.jsonl", fresh), folder / "added.kb")
         if arguments.adapt:
             adapt(added, AdaptOptions(minutes=arguments.adapt))
-        add(added, entities(indexed, fresh))
+        with KnowledgeBase.open(added) as kb:
+            kb.add(entities(indexed, fresh))
         told = {"indexed": recall(indexed, documents, fresh), "added": recall(added, documents, fresh)}
         if arguments.adapt:
             told["added, adapted before"] = recall(added, documents, fresh, linker_beside(added))

@@ -68,15 +68,13 @@ def write_articles(data: Path, out: Path, *, links: bool) -> None:
 
 def build(data: Path, folder: Path, *, links: bool) -> Path:
     """The knowledge base, with a full index of vectors."""
-    from entlink.encoders.dual import load_dual
-    from entlink.kb.indexes.vectors.writing import build_vectors
-
     name = "familiar" if links else "unfamiliar"
     articles, kb = folder / f"{name}.jsonl", folder / f"{name}.kb"
     if not kb.exists():
         write_articles(data, articles, links=links)
         entlink.build([articles], kb, entlink.BuildOptions(format="articles", descriptions="full"))
-    build_vectors(kb, load_dual(ENCODER), ignore_progress)
+    with entlink.KnowledgeBase.open(kb) as made:
+        made.index(vectors=[ENCODER])
     return kb
 
 

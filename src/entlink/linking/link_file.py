@@ -6,7 +6,7 @@ import gc
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import msgspec
 
@@ -21,8 +21,10 @@ from entlink.io.ledger import OnError
 from entlink.io.outputs import Output, open_output
 from entlink.io.progress import Progress, ignore_progress
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.linking.explain import Explanation, SpanExplanation
 from entlink.linking.linker import Linker, load
+
+if TYPE_CHECKING:
+    from entlink.linking.explain import Explanation, SpanExplanation
 
 Result = TypeVar("Result")
 
@@ -133,7 +135,8 @@ def _hinting_at_input(results: Iterator[Result], source: OpenDocuments) -> Itera
 def _restored(explanation: Explanation, original: str, aligned: Aligned) -> Explanation:
     """The explanation of what a reader sees, with spans of the original with its markup."""
     document = restore(explanation.document, original, aligned)
-    return Explanation(document, tuple(_moved(one, aligned.original) for one in explanation.spans))
+    spans = tuple(_moved(one, aligned.original) for one in explanation.spans)
+    return msgspec.structs.replace(explanation, document=document, spans=spans)
 
 
 def _moved(one: SpanExplanation, place: Callable[[Span], Span]) -> SpanExplanation:

@@ -64,8 +64,9 @@ def world(world_folder: Path) -> Iterator[KnowledgeBase]:
 
 @pytest.fixture
 def own_world(world_folder: Path, tmp_path: Path) -> Path:
-    """A copy of it that a test may change."""
-    return Path(shutil.copytree(world_folder, tmp_path / "own.kb"))
+    """A copy of it that a test may change, without what others made in it when they linked."""
+    made = shutil.ignore_patterns("words", "company", "short", "vectors*")
+    return Path(shutil.copytree(world_folder, tmp_path / "own.kb", ignore=made))
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from entlink.documents import Entity
+from entlink.engine.protocol import DEFAULT_MEMORY
 from entlink.errors import DamagedError, FieldError, InputError, NotFoundError
 from entlink.io.progress import Progress, ignore_progress
 from entlink.kb.names.alias_index import COMPLETE, AliasIndex
@@ -237,7 +238,7 @@ class KnowledgeBase:
         cooccurrence: bool = False,
         short: bool = False,
         vectors: Sequence[str | DualEncoder] = (),
-        memory: str = "2GB",
+        memory: str = DEFAULT_MEMORY,
         processes: int | None = None,
         progress: Progress = ignore_progress,
     ) -> IndexReport:
@@ -275,7 +276,7 @@ class KnowledgeBase:
         by: Literal["id", "title"] = "id",
         on_conflict: Literal["error", "first", "last"] = "error",
         replace: bool = False,
-        memory: str = "2GB",
+        memory: str = DEFAULT_MEMORY,
         processes: int | None = None,
         command: str = "",
         progress: Progress = ignore_progress,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from entlink.engine.local import DEFAULT_MEMORY
+from entlink.engine.protocol import DEFAULT_MEMORY
 from entlink.errors import DamagedError, InputError
 from entlink.io.progress import Progress, ignore_progress
 

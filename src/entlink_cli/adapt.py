@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from entlink_cli import options, values
 from entlink_cli.failures import is_interruption
+from entlink_cli.fields import given_fields
 from entlink_cli.parsing import Command
 from entlink_cli.terminal.output import columns, note, say, say_json
 from entlink_cli.terminal.progress import progress
@@ -62,13 +63,7 @@ def _adapt(arguments: Namespace) -> None:
     from entlink.learning.adapt.report import table
 
     wanted = AdaptOptions(
-        minutes=arguments.minutes,
-        output=arguments.output or "",
-        config=arguments.config,
-        seed=arguments.seed,
-        train=not arguments.no_train,
-        nil_share=arguments.nil_share,
-        settings=dict(arguments.set),
+        **given_fields(arguments, AdaptOptions) | {"train": not arguments.no_train, "settings": dict(arguments.set)}
     )
     if wanted.train and not arguments.quiet:
         _tell_what_is_fetched(wanted)

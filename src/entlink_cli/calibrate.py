@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from entlink_cli import options, values
+from entlink_cli.fields import given_fields
 from entlink_cli.parsing import Command
 from entlink_cli.terminal.output import columns, note, say, say_json
 from entlink_cli.terminal.progress import progress
@@ -68,13 +69,7 @@ def _calibrate(arguments: Namespace) -> None:
     from entlink.linking.config import linker_beside
 
     _tell_of_another_kb(arguments, Path(arguments.output) if arguments.output else linker_beside(arguments.kb))
-    wanted = CalibrationOptions(
-        mentions=arguments.mentions,
-        nil_share=arguments.nil_share,
-        per_type=arguments.per_type,
-        precision=arguments.precision,
-        seed=arguments.seed,
-    )
+    wanted = CalibrationOptions(**given_fields(arguments, CalibrationOptions))
     with progress(quiet=arguments.quiet, patience=_PATIENCE) as report:
         folder, found = calibrate_on_kb(
             arguments.kb,

@@ -6,6 +6,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from entlink_cli import options, values
+from entlink_cli.fields import given_fields
 from entlink_cli.parsing import Command
 from entlink_cli.terminal.output import columns, note, say, say_json
 from entlink_cli.terminal.progress import progress
@@ -69,12 +70,8 @@ def _tuned(arguments: Namespace) -> tuple[Path, Tuned, list[str]]:
     from entlink.learning.fit.tune import TuneOptions
 
     wanted = TuneOptions(
-        by=arguments.by,
-        keep=arguments.keep,
-        limit=arguments.limit,
-        seed=arguments.seed,
-        fusion=arguments.only != "ranker",
-        ranker=arguments.only != "fusion",
+        **given_fields(arguments, TuneOptions)
+        | {"fusion": arguments.only != "ranker", "ranker": arguments.only != "fusion"}
     )
     with progress(quiet=arguments.quiet, patience=_PATIENCE) as report:
         folder, found = tune_on_files(arguments.kb, arguments.data, wanted, **_files(arguments), progress=report)

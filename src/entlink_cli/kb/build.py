@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from entlink_cli import options, values
 from entlink_cli.failures import is_interruption
+from entlink_cli.fields import given_fields
 from entlink_cli.kb.vectors import telling_of_vectors, vectors_line, vectors_option
 from entlink_cli.parsing import Command
 from entlink_cli.terminal.left_out import left_out_rows
@@ -67,17 +68,8 @@ def _build(arguments: Namespace) -> None:
     from entlink.kb.build.from_sources import BuildOptions, build
 
     chosen = BuildOptions(
-        format=arguments.format,
-        columns=arguments.columns,
-        language=arguments.language,
-        on_error=arguments.on_error,
-        count_text=not arguments.no_text_counts,
-        descriptions=arguments.descriptions,
-        names_in_openings=arguments.names_in_openings,
-        memory=arguments.memory,
-        processes=arguments.processes,
-        limit=arguments.limit,
-        wiki=options.wiki_options(arguments),
+        **given_fields(arguments, BuildOptions)
+        | {"count_text": not arguments.no_text_counts, "wiki": options.wiki_options(arguments)}
     )
     started = monotonic()
     resumption = _Resumption(Path(arguments.output))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from entlink_cli import options, values
+from entlink_cli.fields import given_fields
 from entlink_cli.parsing import Command
 from entlink_cli.study.output import (
     check_targets,
@@ -124,14 +125,8 @@ def _options(arguments: Namespace) -> ConversationOptions:
     from entlink.studies.conversations.results import ConversationOptions
 
     return ConversationOptions(
-        turns=tuple(arguments.turns),
-        personal=arguments.personal,
-        limit=arguments.limit,
-        domains=not arguments.no_domains,
-        rounds=arguments.rounds,
-        level=arguments.level,
-        seed=arguments.seed,
-        format=arguments.format,
+        **given_fields(arguments, ConversationOptions)
+        | {"turns": tuple(arguments.turns), "domains": not arguments.no_domains}
     )
 
 

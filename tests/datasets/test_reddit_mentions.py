@@ -182,17 +182,14 @@ def test_gold_moves_with_the_cleaned_text(titles):
 @pytest.mark.parametrize(
     "piece",
     [
-        *(
-            f"[Wren]({WIKI}Captain_Wren) ",
-            f"Captain Wren {WIKI}Captain_Wren ",
-            "[",
-            "](",
-            "www.",
-            "\\)",
-            "](\\)",
-            "a.bc/",
-        ),
-        *("ha", "no ", "😀", "\u200b", "!?", "`", "&gt;", "http://x/)"),
+        f"[Wren]({WIKI}Captain_Wren) ",
+        f"Captain Wren {WIKI}Captain_Wren ",
+        "[",
+        "](\\)",
+        "a.bc/",
+        "no ",
+        "`",
+        "http://x/)",
     ],
 )
 def test_a_hundred_thousand_characters_of_anything_take_no_time(titles, piece):

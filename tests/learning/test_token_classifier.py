@@ -127,10 +127,11 @@ def test_a_random_model_keeps_them_too(tmp_path):
     assert any(detector.detect(documents))
 
 
-@pytest.mark.parametrize("before", range(30))
-def test_a_name_is_found_wherever_windows_meet(folder, before):
-    text = "in " * before + "Ada Lovelace" + " in" * 30
-    assert found(TokenClassifierDetector(folder), text) == [("Ada Lovelace", "PER")]
+def test_a_name_is_found_wherever_windows_meet(folder):
+    detector = TokenClassifierDetector(folder)
+    for before in range(30):
+        text = "in " * before + "Ada Lovelace" + " in" * 30
+        assert found(detector, text) == [("Ada Lovelace", "PER")], before
 
 
 def test_a_hundred_thousand_characters(folder):

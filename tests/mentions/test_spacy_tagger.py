@@ -60,11 +60,12 @@ def test_a_long_text_is_read_in_pieces_that_lose_nothing(folder):
     assert all(text[one.span.start : one.span.end] == one.text for one in mentions)
 
 
-@pytest.mark.parametrize("shift", range(0, 440, 20))
-def test_a_name_is_found_wherever_pieces_meet(folder, shift):
-    before = "x " * ((19_580 + shift) // 2)
-    mentions = SpacyTagger(folder).detect([Document("d", f"{before}New York{' y' * 5000}")])[0]
-    assert [(one.text, one.span.start) for one in mentions] == [("New York", len(before))]
+def test_a_name_is_found_wherever_pieces_meet(folder):
+    tagger = SpacyTagger(folder)
+    for shift in range(0, 440, 20):
+        before = "x " * ((19_580 + shift) // 2)
+        mentions = tagger.detect([Document("d", f"{before}New York{' y' * 5000}")])[0]
+        assert [(one.text, one.span.start) for one in mentions] == [("New York", len(before))], shift
 
 
 def test_a_pipeline_that_finds_no_entities(tmp_path):

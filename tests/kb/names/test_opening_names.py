@@ -110,9 +110,7 @@ def test_names_stand_in_the_opening_and_are_not_the_title(title, description):
         assert name == tidy(name) and key_of(name) != key_of(title)
 
 
-@pytest.mark.parametrize(
-    "piece", ["(", "also ", "or ", "a, ", "known as ", "x" * 9, "( ) ", ", and ", '" ', "in the "]
-)
+@pytest.mark.parametrize("piece", ["(", "or ", "known as ", ", and ", '" '])
 def test_huge_descriptions_take_no_longer(piece):
     started = perf_counter()
     names_in_opening("Tea " + piece * 9, "Tea " + piece * (3_000_000 // len(piece)) + " is a drink.")

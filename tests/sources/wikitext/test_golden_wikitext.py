@@ -88,8 +88,11 @@ def test_case(case: Case):
         assert page.templates == set(case["templates"].splitlines())
 
 
-@pytest.mark.parametrize("case", [case for _, case in CASES], ids=[name for name, _ in CASES])
-def test_a_plain_page_is_read_the_same_with_care(case: Case):
-    site, expand = site_of(case), expander_of(case)
-    page = reader_of(site).read_marked(case["wikitext"], expand)
-    assert page == parse(case["wikitext"], site, expand)
+def test_a_plain_page_is_read_the_same_with_care():
+    plain = 0
+    for name, case in CASES:
+        reader = reader_of(site_of(case))
+        if (page := reader.read_plain(case["wikitext"])) is not None:
+            plain += 1
+            assert page == reader.read_marked(case["wikitext"], expander_of(case)), name
+    assert plain >= 50

@@ -144,10 +144,9 @@ def test_what_is_remembered_of_links_is_limited(monkeypatch: pytest.MonkeyPatch)
     assert max(map(len, known)) <= LONGEST_KNOWN
 
 
-@pytest.mark.parametrize("piece", words("[ [[ [[a [[a| [[a|$]] [[a]] [[a]]'' [[a]]~ [[a]]é [[a]]漢 [[' = ['"))
-@pytest.mark.parametrize("blank", ["", " ", "\n"])
-def test_time_does_not_grow_with_the_square(piece: str, blank: str):
-    text = (piece + blank) * (400_000 // len(piece + blank))
+@pytest.mark.parametrize("piece", ["[", "[[a| ", "[[a|$]]", "[[a]]''", "[[a]]é", "[['\n", "=\n"])
+def test_time_does_not_grow_with_the_square(piece: str):
+    text = piece * (400_000 // len(piece))
     started = time.process_time()
     scan_links(text, SITE)
     assert time.process_time() - started < 2

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from entlink.sources.mediawiki.dumps.moves import may_tell_of_move, move_told
 from entlink.sources.mediawiki.dumps.raw_page import Move
-from entlink.sources.mediawiki.dumps.redirects import REDIRECT_WORDS, redirect_in
+from entlink.sources.mediawiki.dumps.redirects import redirect_in
 
 
 @pytest.mark.parametrize(
@@ -60,11 +60,12 @@ def test_a_comment_with_one_link_is_not_looked_into():
     assert not may_tell_of_move(b"moved a paragraph to [[C]]")
 
 
-@pytest.mark.parametrize("language", REDIRECT_WORDS)
-def test_redirects_in_many_languages(language):
-    for word in REDIRECT_WORDS[language]:
-        assert redirect_in(f"#{word} [[Hill top]]") == "Hill top"
-        assert redirect_in(f"\n#{word}: [[:Hill_top#High|there]]\n[[Category:X]]") == "Hill top"
+@pytest.mark.parametrize(
+    "word", ["REDIRECT", "WEITERLEITUNG", "REDIRECTION", "REDIRECCIÓN", "ПЕРЕНАПРАВЛЕНИЕ", "転送", "重定向", "تحويل"]
+)
+def test_redirects_in_many_languages(word):
+    assert redirect_in(f"#{word} [[Hill top]]") == "Hill top"
+    assert redirect_in(f"\n#{word}: [[:Hill_top#High|there]]\n[[Category:X]]") == "Hill top"
 
 
 def test_case_does_not_matter():

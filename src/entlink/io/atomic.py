@@ -28,10 +28,12 @@ def write_lock(folder: Path, name: str = "write.lock") -> Iterator[None]:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file that is there whole or not at all, whenever the process is killed."""
+    """Write a file that is there whole or not at all, whenever the process is killed or the power fails."""
     partial = path.with_name(f"{path.name}.partial")
     partial.write_bytes(content)
+    _sync(partial)
     partial.replace(path)
+    _sync(path.parent)
 
 
 @contextmanager
@@ -42,8 +44,20 @@ def whole_folder(folder: Path) -> Iterator[Path]:
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     yield partial
+    for path in (*partial.rglob("*"), partial):
+        _sync(path)
     shutil.rmtree(before, ignore_errors=True)
     if folder.exists():
-        folder.rename(before)
-    partial.rename(folder)
+        folder.replace(before)
+    partial.replace(folder)
+    _sync(folder.parent)
     shutil.rmtree(before, ignore_errors=True)
+
+
+def _sync(path: Path) -> None:
+    """Wait until a file, or the list of names in a folder, is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

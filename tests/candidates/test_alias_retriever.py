@@ -65,3 +65,34 @@ def test_a_name_written_otherwise_is_found_where_only_others_write_it_so(tmp_pat
     assert [one.entity for one in retriever.candidates("crew")] == ["crowd"]
     retriever.keep_to_types(frozenset({"ship"}))
     assert [one.entity for one in retriever.candidates("crew")] == ["boat"]
+
+
+def test_a_pin_holds_against_a_type_filter(tmp_path, opened):
+    """What the name is pinned to is not wanted: then nothing is, however else the name is written."""
+    rows = [
+        article("crowd", "crew", "A crowd.", types=["people"]),
+        article("boat", "Crew (boat)", "A boat.", types=["ship"]),
+    ]
+    folder = make_kb(tmp_path, rows)
+    pin(folder, "crew", "crowd")
+    retriever = AliasRetriever(opened(folder))
+    retriever.keep_to_types(frozenset({"ship"}))
+    assert retriever.candidates("crew") == ()
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_priors_are_over_the_wanted_types(tmp_path, opened, wide):
+    rows = [
+        article("lake", "Como", "[[lake|Como]] [[lake|Como]] [[lake|Como]]", types=["water"]),
+        article("town", "Como (town)", "[[town|Como]] [[town|Como]]", types=["place"]),
+        article("villa", "Como (villa)", "", types=["place"]),
+    ]
+    retriever = AliasRetriever(opened(make_kb(tmp_path, rows)), wide=wide)
+    supports = {one.entity: one.evidence["support"] for one in retriever.candidates("Como")}
+    assert supports.keys() == {"lake", "town", "villa"}
+    retriever.keep_to_types(frozenset({"place"}))
+    total = supports["town"] + supports["villa"]
+    assert {one.entity: one.score for one in retriever.candidates("Como")} == {
+        "town": pytest.approx(supports["town"] / total),
+        "villa": pytest.approx(supports["villa"] / total),
+    }

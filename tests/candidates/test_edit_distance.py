@@ -60,3 +60,16 @@ def test_only_entities_of_the_wanted_types_take_places(tmp_path, opened):
     assert "wanted" not in [one.entity for one in retriever.candidates("Zorkmid")]
     retriever.keep_to_types(frozenset({"b"}))
     assert [one.entity for one in retriever.candidates("Zorkmid")] == ["wanted"]
+
+
+def test_of_two_near_spellings_the_better_counts(tmp_path, opened):
+    """`first` has the nearest name to itself; `second` shares the nearest, and has another to itself."""
+    rows = [
+        article("first", "Zorkmint", "x", aliases=["Zorkmid"]),
+        article("a", "Zorkmid (a)", "x"),
+        article("second", "Zorkmist", "x", aliases=["Zorkmix"]),
+        article("b", "Zorkmist (b)", "x"),
+    ]
+    candidates = EditDistanceRetriever(opened(make_kb(tmp_path, rows))).candidates("Zorkmit")
+    found = {one.entity: one.evidence for one in candidates[:2]}
+    assert found == {"first": {"edit": 7 / 8, "prior": 1.0}, "second": {"edit": pytest.approx(6 / 7), "prior": 1.0}}

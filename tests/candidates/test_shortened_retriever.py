@@ -120,3 +120,15 @@ def test_a_linker_takes_it_by_its_name(folder):
     document = Document("d", "Then Reagan spoke.")
     ((candidates,),) = linker.retrieve([Question(document, [Mention(Span(5, 11), "Reagan")])])
     assert candidates[0].entity == "ronald"
+
+
+def test_an_entity_counts_once_whichever_of_its_forms_the_mention_is(tmp_path, opened):
+    """ "NASA" is its initials, and cut from an alias; "Agency" is cut from two of its names."""
+    rows = [
+        article("agency", "National Air Space Agency", "x", aliases=["NASA Centre", "Moon Agency"]),
+        article("other", "NASA Park", "x", aliases=["Small Agency"]),
+    ]
+    retriever = ShortenedRetriever(opened(make_kb(tmp_path, rows)))
+    for surface in ("NASA", "Agency"):
+        candidates = retriever.candidates(surface)
+        assert [(one.entity, one.score) for one in candidates] == [("agency", 0.5), ("other", 0.5)], surface

@@ -68,3 +68,12 @@ def test_annotations_never_overlap_and_are_in_order(text, surfaces):
     spans = [one.span for one in Surfaces(entries).augment(text, ())]
     assert all(one.end <= other.start for one, other in pairwise(spans))
     assert {text[span.start : span.end] for span in spans} <= set(surfaces)
+
+
+def test_a_refused_link_inside_of_a_linked_name_does_not_open_the_rest_of_it():
+    text = "old Wren boat Wren"
+    own = Annotation(Span(0, 13), FERRY, "link")
+    assert found(Surfaces([("boat", FERRY), ("Wren", WREN)]), text, own, refused=[Span(4, 8)]) == [
+        (0, "old Wren boat", "link"),
+        (14, "Wren", "augmented"),
+    ]

@@ -110,3 +110,15 @@ def test_a_span_moves_to_what_is_left_of_it(text, data):
     letters = [sign for sign in text[start:end] if sign.isalnum()]
     kept = [] if moved is None else [sign for sign in cleaned.text[moved.start : moved.end] if sign.isalnum()]
     assert kept == letters
+
+
+@pytest.mark.parametrize("beside", ["", " hahahaha"])
+def test_words_may_follow_themselves_up_to_the_limit(beside):
+    """Whether or not there is something else to take out."""
+    assert LATIN.clean(f"no no no way{beside}").text == "no no no way"
+    assert LATIN.clean(f"no no no no way{beside}").text == "no way"
+
+
+def test_rows_of_signs_stay_in_a_mention_only():
+    text = "the band Wow!!!! is good!!!!"
+    assert LATIN.clean(text, protected=[Span(9, 16)]).text == "the band Wow!!!! is good!"

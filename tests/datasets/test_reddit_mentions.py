@@ -205,3 +205,9 @@ def test_what_its_author_links_elsewhere_is_no_place_for_gold(marker):
     assert [found.text[one.span.start : one.span.end] for one in found.annotations] == ["light"]
     assert [found.text[span.start : span.end] for span in found.refused] == ["light"]
     assert found.refused[0].start > found.annotations[0].span.start
+
+
+def test_of_links_over_one_another_the_first_is_gold_and_the_other_counted(marker):
+    text = f"[Captain Wren <{WIKI}Captain_Wren>]({WIKI}Lighthouse) is there"
+    assert marked(marker, text) == [("Captain Wren", "h3", "url")]
+    assert marker.counts["overlapping"] == 1

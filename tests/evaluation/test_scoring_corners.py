@@ -9,7 +9,7 @@ import pytest
 from entlink.documents import Document, GoldLink, Link, Mention, Span, Turn
 from entlink.errors import EntlinkError
 from entlink.evaluation import Convention, Counts, EvaluationOptions, Matching, evaluate, leakage
-from entlink.evaluation.intervals.resampling import intervals, macro_intervals
+from entlink.evaluation.intervals.resampling import Interval, intervals, macro_intervals
 from entlink.evaluation.scoring.document_score import general_score
 from entlink.evaluation.scoring.matching import without_article
 from entlink.evaluation.scoring.slices import slicers
@@ -314,3 +314,14 @@ def test_accuracy_has_an_interval_and_a_mean_over_domains():
     found = evaluate(wanted, given, EvaluationOptions()).ranking
     assert (found.accuracy_in_kb, found.macro_accuracy_in_kb) == (0.5, (1.0 + 3 / 9) / 2)
     assert found.accuracy_in_kb_interval.low < 0.5 < found.accuracy_in_kb_interval.high
+
+
+def test_optional_gold_is_in_no_interval_of_accuracy():
+    """Wrong answers to what nobody had to answer."""
+    wanted = [gold("Paris", "a"), gold("Berlin", "b", optional=True), gold("Vulcan", optional=True)]
+    given = [link("Paris", "a"), link("Berlin", "x"), link("Vulcan", "x")]
+    documents = [Document(str(n), TEXT, gold=tuple(wanted)) for n in range(10)]
+    run = [Document(str(n), TEXT, links=tuple(given)) for n in range(10)]
+    found = ev(documents, run, rounds=20).ranking
+    assert (found.accuracy, found.accuracy_in_kb) == (1.0, 1.0)
+    assert found.accuracy_interval == found.accuracy_in_kb_interval == Interval(1.0, 1.0)

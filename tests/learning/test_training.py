@@ -16,7 +16,9 @@ from safetensors.numpy import load_file
 
 from entlink.errors import ConfigError, DamagedError, ExistsError, InputError, LockedError
 from entlink.io.atomic import write_lock
+from entlink.learning.loop import make_optimizer
 from entlink.learning.train import train
+from entlink.learning.train_config import TrainingConfig
 from tiny_training import make_base, make_config, make_examples
 
 # They change neither attention nor the order of a group: their gradient is what rounding leaves, enlarged by Adam.
@@ -416,3 +418,35 @@ def test_the_rate_rises_and_falls(stage, base, tmp_path):
     assert rates[:5] == pytest.approx([2e-3 * share for share in (0.2, 0.4, 0.6, 0.8, 1.0)])
     assert all(one > next for one, next in pairwise(rates[5:]))
     assert 0 < rates[-1] < 2e-4
+
+
+def test_time_spent_before_a_kill_counts(stage, base, tmp_path):
+    """Of 30 minutes 40 are over: what is gone on with looks once more, and ends."""
+    config = make_config(base, epochs=2, checkpoint_every=2)
+    made = tmp_path / "made"
+    with pytest.raises(Killed):
+        train(config, stage, make_examples(64), [], made, progress=killing(5))
+    path = made / "checkpoint" / "state.pt"
+    kept = torch.load(path, weights_only=True)
+    state = msgspec.json.decode(kept["state"])
+    torch.save({**kept, "state": msgspec.json.encode({**state, "seconds": 2400.0})}, path)
+    report = train(config, stage, make_examples(64), [], made, minutes=30)
+    assert report.steps == 4
+    assert report.seconds >= 2400
+
+
+def test_biases_and_norms_do_not_decay():
+    from torch import nn
+
+    network = nn.ModuleDict({"dense": nn.Linear(2, 2), "LayerNorm": nn.LayerNorm(2)})
+    for value in network.parameters():
+        nn.init.constant_(value, 1.0)
+        value.grad = torch.zeros_like(value)
+    make_optimizer(network, TrainingConfig(decay=0.5, learning_rate=0.1)).step()
+    found = {name: float(value.detach().flatten()[0]) for name, value in network.named_parameters()}
+    assert found == {
+        "dense.weight": pytest.approx(1 - 0.1 * 0.5),
+        "dense.bias": 1.0,
+        "LayerNorm.weight": 1.0,
+        "LayerNorm.bias": 1.0,
+    }

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from entlink.documents import Document, Mention, Span, Turn
+from entlink.documents import Document, Entity, Mention, Span, Turn
 from entlink.errors import ConfigError, NotFoundError, SpanError
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.names.aliases import PriorWeights
 from entlink.kb.names.tiers import Normalisation
-from entlink.kb.store.edits import block
+from entlink.kb.store.edits import add, block
 from entlink.linking.config import KnowledgeBaseConfig, LinkerConfig
 from entlink.linking.linker import Linker, load
 from knowledge_bases import article, make_kb
@@ -219,3 +219,22 @@ def test_a_configuration_file_is_followed(world_folder, loaded, tmp_path):
     path.write_text('[nil]\nname = "threshold"\nthreshold = 0.99\n')
     linked = loaded(world_folder, config=path).link("Mercury and Venus")
     assert entities(linked) == [("Mercury", None), ("Venus", "venus")]
+
+
+def test_an_edit_reaches_the_ranker_through_the_linker(own_world, loaded):
+    """Popularity is kept: after an edit, a linker ranks as one that is loaded anew."""
+    config = LinkerConfig(ranker={"name": "combination"})
+    linker = loaded(own_world, config=config)
+    before = linker.link("Venus").links[0].candidates[0].evidence
+    add(own_world, [Entity("goddess", "Venus")])
+    after = linker.link("Venus")
+    assert after == loaded(own_world, config=config).link("Venus")
+    venus = next(one for one in after.links[0].candidates if one.entity == "venus")
+    assert venus.evidence["popularity"] < before["popularity"]
+
+
+@pytest.mark.parametrize(("fitted_to", "calibrated"), [("prior", True), ("combination", False)])
+def test_a_loaded_nil_policy_knows_its_ranker(world_folder, loaded, fitted_to, calibrated):
+    nil = {"name": "calibrated", "weights": {"score": 4.0}, "ranker": fitted_to}
+    linker = loaded(world_folder, config=LinkerConfig(ranker={"name": "prior"}, nil=nil))
+    assert [link.calibrated for link in linker.link("The Sun").links] == [calibrated]

@@ -144,3 +144,15 @@ def test_of_two_retrievers_of_a_kind_each_scores_for_itself():
         "planet": {"own": 0.9, "own-2": 0.3},
         "metal": {"own": 0.2, "own-2": 0.8},
     }
+
+
+def test_the_prior_of_a_candidate_is_that_of_the_retriever_that_comes_first():
+    """Such as P(e|m) of the name itself against that of a name spelt almost like it."""
+
+    class Named(Listed):
+        def retrieve(self, questions):
+            return [[[Candidate("x", 0.5, {"prior": self.known["x"]})] for _ in one.mentions] for one in questions]
+
+    retrievers = {"alias": Named({}, {"x": 0.2}), "edit-distance": Named({}, {"x": 0.9})}
+    (pool,) = Pooling(retrievers, WeightedFusion({"alias": 1.0})).pools([question("a")])
+    assert [one.evidence for one in pool.candidates] == [{"prior": 0.2, "alias": 0.5, "edit-distance": 0.5}]

@@ -87,3 +87,18 @@ def test_the_manifest_names_what_was_merged(tmp_path, insects, world_folder):
     manifest = merge([insects, world_folder], tmp_path / "both.kb", processes=1)
     assert [(card.name, card.format) for card in manifest.sources] == [("insects.kb", "kb"), ("world.kb", "kb")]
     assert manifest.entities == 2 + len({row["id"] for row in WORLD})
+
+
+def test_where_the_last_wins_its_past_versions_do_too(tmp_path, opened):
+    many = [
+        article("x", "Oldest", "", valid_to="2000-01-01"),
+        article("x", "Older", "", valid_from="2000-01-01", valid_to="2010-01-01"),
+        article("x", "Old", "", valid_from="2010-01-01"),
+    ]
+    few = [article("x", "First", "", valid_to="2005-01-01"), article("x", "Second", "", valid_from="2005-01-01")]
+    folders = [make_kb(tmp_path, many, "many"), make_kb(tmp_path, few, "few")]
+    for name, order, titles in (("a", 1, ["First", "Second"]), ("b", -1, ["Oldest", "Older", "Old"])):
+        merge(folders[::order], tmp_path / f"{name}.kb", on_conflict="last", processes=1)
+        found = list(opened(tmp_path / f"{name}.kb").versions("x"))
+        assert [version.entity.title for version in found] == titles
+        assert found == list(opened(folders[::order][-1]).versions("x"))

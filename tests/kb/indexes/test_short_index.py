@@ -107,3 +107,8 @@ def test_it_is_as_by_looking_at_every_title(folder):
     by_hand = {"ronald": 1, "nancy": 1, "reagan": 3, "united": 2, "kingdom": 1, "states": 1}
     by_hand |= {"RR": 1, "NR": 1, "RT": 1, "UK": 1, "US": 1}
     assert dict(rows) == by_hand
+
+
+def test_a_form_of_two_names_of_an_entity_is_there_once(tmp_path):
+    rows = [article("ronald", "Ronald Reagan", "x", aliases=["President Reagan", "Reagan, Ronald"])]
+    assert found(make_kb(tmp_path, rows), "reagan") == [("ronald", 0)]

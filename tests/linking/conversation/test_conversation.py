@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import entlink
-from entlink import Conversation, Document, Linker, LinkerConfig, Mention, Span, Turn
+from entlink import Conversation, Document, KnowledgeBase, Link, Linker, LinkerConfig, Mention, Span, Turn
 from entlink.candidates.alias import AliasRetriever
 from entlink.errors import ConfigError, InputError, SpanError
 from entlink.kb.store import edits
@@ -469,3 +469,19 @@ def test_a_turn_that_is_interrupted_leaves_the_conversation_as_it_was(linker):
     detector.stops = False
     linked = conversation.add("Mercury")
     assert (linked.number, entities(linked.links)) == (1, [("Mercury", "mercury-element")])
+
+
+def test_old_links_do_not_reach_the_ranker_of_a_conversation_as_a_whole(toy):
+    class Watching(PriorRanker):
+        def rank(self, shortlists):
+            seen.extend(shortlist.document.links for shortlist in shortlists)
+            return super().rank(shortlists)
+
+    seen: list[tuple[Link, ...]] = []
+    said = Document.of_turns("c", [Turn("Mercury", "a"), Turn("Paris", "b")])
+    with KnowledgeBase.open(toy) as kb:
+        stages = DictionaryDetector(kb), [AliasRetriever(kb)], Watching(), ThresholdNil(0.0)
+        linker = Linker(kb, *stages, conversations=ConversationConfig(as_whole=True))
+        again = linker.link(linker.link(said))
+    assert len(again.links) == 2
+    assert seen == [()] * 4

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 import entlink
 from entlink import Linker
@@ -17,9 +18,19 @@ from personal_things import THINGS
 MODELS = "ENTLINK_MODELS"
 _OWN_MODELS = os.environ.get(MODELS)
 
-# How long an example takes depends on what else the machine does.
-settings.register_profile("patient", deadline=None)
-settings.load_profile("patient")
+# How long an example takes depends on what else the machine does. Where a change is judged, the examples are the same
+# every time; elsewhere they are new ones, which find more.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("judging", settings.get_profile("patient"), derandomize=True)
+settings.load_profile("judging" if os.environ.get("CI") else "patient")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def ctrl_c() -> Iterator[None]:
+    """Ctrl-C interrupts, also where it was ignored when the tests began: a shell does that to jobs behind it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session", autouse=True)

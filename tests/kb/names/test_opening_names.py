@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import re
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -112,9 +112,9 @@ def test_names_stand_in_the_opening_and_are_not_the_title(title, description):
 
 @pytest.mark.parametrize("piece", ["(", "or ", "known as ", ", and ", '" '])
 def test_huge_descriptions_take_no_longer(piece):
-    started = perf_counter()
+    started = process_time()
     names_in_opening("Tea " + piece * 9, "Tea " + piece * (3_000_000 // len(piece)) + " is a drink.")
-    assert perf_counter() - started < 1.0
+    assert process_time() - started < 1.0
 
 
 def test_nothing_is_taken_from_beyond_the_first_sentence_of_prose():

@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -63,9 +64,14 @@ def room_of(path: Path) -> str:
     return path.relative_to(ROOT).with_suffix("").parts[0]
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf8"))
+
+
 def imports(path: Path, *, at_module_level: bool = False) -> Iterator[str]:
     """Every module a file imports, in functions too, those imported from a package included."""
-    tree = ast.parse(path.read_text(encoding="utf8"))
+    tree = tree_of(path)
     for node in module_level(tree) if at_module_level else ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -156,7 +162,7 @@ def test_torch_is_imported_where_models_are_trained_only():
 
 def test_only_the_command_line_prints():
     for path in LIBRARY:
-        calls = (node.func for node in ast.walk(ast.parse(path.read_text("utf8"))) if isinstance(node, ast.Call))
+        calls = (node.func for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call))
         assert not [call for call in calls if isinstance(call, ast.Name) and call.id == "print"], module_of(path)
 
 

@@ -110,7 +110,9 @@ def test_the_keys_a_file_begins_with(head, keys):
 
 
 values = st.recursive(
-    st.text() | st.integers() | st.none(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+    st.text() | st.integers() | st.none(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
 )
 
 

@@ -14,7 +14,7 @@ demo: $(VENV)/.core
 	@$(BIN)/python samples/demo.py $(DEMO)
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -q -n auto $(PYTEST)
+	$(BIN)/python -m pytest -q -n auto --dist worksteal $(PYTEST)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff format --check $(CODE)

@@ -48,14 +48,20 @@ def made(tmp_path_factory):
         yield kb, AdaptOptions(minutes=10, config=str(folder / "start.toml"), train=False)
 
 
+@pytest.fixture(scope="module")
+def adapted(made, tmp_path_factory):
+    """The folder of the knowledge base with its linker, to read from only, and the report of adapting it."""
+    kb = shutil.copytree(made[0], tmp_path_factory.mktemp("adapted") / "lands.kb")
+    return kb, adapt(kb, made[1], quiet)
+
+
 def stage_of(report):
     return next(one for one in report.stages if one.name == "senses")
 
 
-def test_shared_words_are_learnt_and_linked_by(made, tmp_path):
-    kb, options = made
-    kb = shutil.copytree(kb, tmp_path / "lands.kb")
-    found = stage_of(adapt(kb, options, quiet))
+def test_shared_words_are_learnt_and_linked_by(adapted):
+    kb, report = adapted
+    found = stage_of(report)
     assert found.note.startswith(f"{len(LANDS)} words with {2 * len(LANDS)} senses")
     folder = linker_beside(kb)
     assert found.kept
@@ -76,11 +82,10 @@ def test_shared_words_are_learnt_and_linked_by(made, tmp_path):
     assert scores["Corvia"] != 0.0
 
 
-def test_a_killed_stage_is_done_anew(made, tmp_path):
+def test_a_killed_stage_is_done_anew(made, adapted, tmp_path):
     kb, options = made
     kb = shutil.copytree(kb, tmp_path / "lands.kb")
-    whole = stage_of(adapt(kb, options, quiet))
-    shutil.rmtree(linker_beside(kb))
+    whole = stage_of(adapted[1])
 
     def progress(stage, done, total):
         if stage == "reading shared words":
@@ -101,11 +106,9 @@ def test_without_an_encoder_it_is_left_out(made, tmp_path):
     assert found.note == "left out: the linker has no encoder to tell senses by"
 
 
-def test_a_linker_that_has_senses_has_them_once(made, tmp_path):
-    kb, options = made
-    kb = shutil.copytree(kb, tmp_path / "lands.kb")
-    adapt(kb, options, quiet)
-    before = linker_beside(kb).rename(tmp_path / "before.linker")
+def test_a_linker_that_has_senses_has_them_once(made, adapted, tmp_path):
+    kb = shutil.copytree(made[0], tmp_path / "lands.kb")
+    before = shutil.copytree(linker_beside(adapted[0]), tmp_path / "before.linker")
     (before / "card.json").unlink()  # nobody knows that it was adapted
     again = adapt(kb, AdaptOptions(minutes=10, config=str(before), train=False), quiet)
     names = [one["name"] for one in read_config(linker_beside(kb)).retriever]

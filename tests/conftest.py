@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -62,9 +64,15 @@ def schools() -> Path:
 
 
 @pytest.fixture(scope="session")
-def world_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A knowledge base of `WORLD` that tests only read."""
+def built_world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A knowledge base of `WORLD` as it was built, to copy."""
     return make_kb(tmp_path_factory.mktemp("world"), WORLD, "world")
+
+
+@pytest.fixture(scope="session")
+def world_folder(built_world: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One that tests only read; what they look up may make indexes in it."""
+    return Path(shutil.copytree(built_world, tmp_path_factory.mktemp("read") / "world.kb"))
 
 
 @pytest.fixture
@@ -74,10 +82,31 @@ def world(world_folder: Path) -> Iterator[KnowledgeBase]:
 
 
 @pytest.fixture
-def own_world(world_folder: Path, tmp_path: Path) -> Path:
-    """A copy of it that a test may change, without what others made in it when they linked."""
-    made = shutil.ignore_patterns("words", "company", "short", "vectors*")
-    return Path(shutil.copytree(world_folder, tmp_path / "own.kb", ignore=made))
+def own_world(built_world: Path, tmp_path: Path) -> Path:
+    """A copy that a test may change."""
+    return Path(shutil.copytree(built_world, tmp_path / "own.kb"))
+
+
+@pytest.fixture(scope="session")
+def built_kbs(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Builds knowledge bases, those of the same rows and options once."""
+
+    @cache
+    def built(rows: str, options: tuple[tuple[str, object], ...]) -> Path:
+        return make_kb(tmp_path_factory.mktemp("built"), json.loads(rows), **dict(options))
+
+    return built
+
+
+@pytest.fixture
+def copied_kb(built_kbs: Callable[..., Path], tmp_path: Path) -> Callable[..., Path]:
+    """Gives copies of knowledge bases that are built once: for a test that may change them."""
+
+    def copied(rows: list[dict[str, object]], name: str = "made", **options: object) -> Path:
+        built = built_kbs(json.dumps(rows), tuple(sorted(options.items())))
+        return Path(shutil.copytree(built, tmp_path / f"{name}.kb"))
+
+    return copied
 
 
 @pytest.fixture

@@ -72,17 +72,23 @@ def articles(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def toy(tmp_path_factory, articles) -> Path:
-    """To read from only."""
-    folder = tmp_path_factory.mktemp("toy") / "toy.kb"
+def built_toy(tmp_path_factory, articles) -> Path:
+    """As it was built, to copy."""
+    folder = tmp_path_factory.mktemp("built") / "toy.kb"
     build([articles], folder)
     return folder
 
 
+@pytest.fixture(scope="session")
+def toy(tmp_path_factory, built_toy) -> Path:
+    """To read from only; commands may make indexes in it."""
+    return Path(shutil.copytree(built_toy, tmp_path_factory.mktemp("toy") / "toy.kb"))
+
+
 @pytest.fixture
-def own(toy, tmp_path) -> Path:
+def own(built_toy, tmp_path) -> Path:
     """A copy to change."""
-    return Path(shutil.copytree(toy, tmp_path / "own.kb"))
+    return Path(shutil.copytree(built_toy, tmp_path / "own.kb"))
 
 
 class Result(msgspec.Struct):

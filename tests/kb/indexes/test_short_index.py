@@ -24,8 +24,8 @@ ROWS = [
 
 
 @pytest.fixture
-def folder(tmp_path):
-    return make_kb(tmp_path, ROWS)
+def folder(copied_kb):
+    return copied_kb(ROWS)
 
 
 def found(folder, form):

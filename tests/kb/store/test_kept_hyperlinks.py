@@ -62,8 +62,8 @@ def without_table(folder):
 
 
 @pytest.fixture
-def full(tmp_path):
-    return make_kb(tmp_path, ROWS, descriptions="full")
+def full(copied_kb):
+    return copied_kb(ROWS, descriptions="full")
 
 
 def test_links_stand_where_the_source_has_them(full, opened):

@@ -31,8 +31,8 @@ PLACES = [
 
 
 @pytest.fixture
-def places(tmp_path):
-    return make_kb(tmp_path, PLACES, "places", names_in_openings=True)
+def places(copied_kb):
+    return copied_kb(PLACES, "places", names_in_openings=True)
 
 
 def sources(kb, surface):

@@ -14,14 +14,14 @@ from knowledge_bases import article, make_kb, supports
 
 
 @pytest.fixture
-def folder(tmp_path):
+def folder(copied_kb):
     """An entity that was renamed in 2000, and one that was not."""
     rows = [
         article("x", "Old", types=["village"], valid_from="1990"),
         article("x", "New", types=["town"], valid_from="2000"),
         article("y", "Why"),
     ]
-    return make_kb(tmp_path, rows)
+    return copied_kb(rows)
 
 
 def page(title: str, valid_from: str | None = None, valid_to: str | None = None, id: str = "x") -> Page:

@@ -80,3 +80,12 @@ def test_a_folder_that_was_there_goes_only_when_the_new_one_is_whole(tmp_path):
         assert [path.name for path in folder.iterdir()] == ["old"]
     assert [path.name for path in folder.iterdir()] == ["new"]
     assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_a_folder_whose_replacement_was_killed_between_its_moves_is_still_there(tmp_path):
+    folder = tmp_path / "made"
+    (tmp_path / "made.before").mkdir()
+    (tmp_path / "made.before" / "old").touch()
+    with pytest.raises(RuntimeError), whole_folder(folder):
+        raise RuntimeError
+    assert [path.name for path in folder.iterdir()] == ["old"]

@@ -31,9 +31,16 @@ def write_whole(path: Path, content: bytes) -> None:
     """Write a file that is there whole or not at all, whenever the process is killed or the power fails."""
     partial = path.with_name(f"{path.name}.partial")
     partial.write_bytes(content)
-    _sync(partial)
-    partial.replace(path)
-    _sync(path.parent)
+    put_in_place(partial, path)
+
+
+def put_in_place(written: Path, target: Path) -> None:
+    """Give a file or folder its name once all of it is on the disk; a file that had the name is replaced."""
+    for path in (*(written.rglob("*") if written.is_dir() else ()), written):
+        if path.is_file() or path.is_dir():
+            _sync(path)
+    written.replace(target)
+    _sync(target.parent)
 
 
 @contextmanager
@@ -41,16 +48,15 @@ def whole_folder(folder: Path) -> Iterator[Path]:
     """A folder to write to that comes into place at the end, whole; one that was there goes only then."""
     folder = folder.absolute()
     partial, before = (folder.with_name(f"{folder.name}.{end}") for end in ("partial", "before"))
+    if before.exists() and not folder.exists():
+        before.replace(folder)  # a replacement was killed between its two moves
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     yield partial
-    for path in (*partial.rglob("*"), partial):
-        _sync(path)
     shutil.rmtree(before, ignore_errors=True)
     if folder.exists():
         folder.replace(before)
-    partial.replace(folder)
-    _sync(folder.parent)
+    put_in_place(partial, folder)
     shutil.rmtree(before, ignore_errors=True)
 
 

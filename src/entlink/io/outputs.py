@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO, BinaryIO, cast
 
 from entlink.errors import InputError
+from entlink.io.atomic import put_in_place
 
 Output = str | Path | BinaryIO
 Write = Callable[[bytes], object]
@@ -28,7 +29,7 @@ def open_output(output: Output) -> Iterator[Write]:
     try:
         with _opened(partial, target.suffix.lower()) as file:
             yield file.write
-        partial.replace(target)
+        put_in_place(partial, target)
     finally:
         partial.unlink(missing_ok=True)
 

@@ -11,7 +11,7 @@ import msgspec
 
 from entlink.datasets.conversations.report import ConversationsReport
 from entlink.errors import ExistsError, InputError
-from entlink.io.atomic import write_lock
+from entlink.io.atomic import put_in_place, write_lock
 from entlink.io.resuming import clear
 from entlink.kb.store.store import REPLACED
 
@@ -60,7 +60,7 @@ class FolderTarget:
         shutil.rmtree(replaced, ignore_errors=True)
         if self.folder.exists():
             self.folder.rename(replaced)
-        self.made.rename(self.folder)
+        put_in_place(self.made, self.folder)
         shutil.rmtree(replaced, ignore_errors=True)
 
 

@@ -13,7 +13,7 @@ import msgspec
 
 from entlink.engine.local import LocalEngine
 from entlink.errors import ExistsError, InputError
-from entlink.io.atomic import write_lock
+from entlink.io.atomic import put_in_place, write_lock
 from entlink.io.progress import Progress, ignore_progress
 from entlink.io.resuming import PLAN, Stamp, stamps, take_up
 from entlink.kb.build.steps import EXPORT, TABLES, Building, BuildOptions
@@ -178,7 +178,7 @@ def move_into_place(work: Path, target: Path) -> None:
         # Whoever is editing or indexing the old one must be done, or their work would go with it.
         with write_lock(target), write_lock(target, "index.lock"):
             target.rename(_replaced(target))
-    work.rename(target)
+    put_in_place(work, target)
     shutil.rmtree(_replaced(target), ignore_errors=True)
     shutil.rmtree(target / "staging", ignore_errors=True)
     (target / PLAN).unlink(missing_ok=True)

@@ -138,7 +138,8 @@ def deadly(function):
     return called
 move = module.move_into_place
 def moving(work, target):
-    Path.rename, shutil.rmtree, Path.unlink = deadly(Path.rename), deadly(shutil.rmtree), deadly(Path.unlink)
+    Path.rename, Path.replace = deadly(Path.rename), deadly(Path.replace)
+    shutil.rmtree, Path.unlink = deadly(shutil.rmtree), deadly(Path.unlink)
     move(work, target)
 module.move_into_place = moving
 module.build([sys.argv[1]], sys.argv[2], module.BuildOptions(format="articles", processes=1), replace=True)

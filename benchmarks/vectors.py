@@ -120,7 +120,7 @@ def on_demand(kb: KnowledgeBase, dual: DualEncoder, asked: Sequence[Question]) -
             for batch, pool in zip(batches(asked), found, strict=True):
                 if search:
                     dense.retrieve(batch)
-                dense.rescore(pool)
+                dense.gather(pool)
 
         _, took = timed(work)
         print(f"{name:<45} {took / len(pairs) * 1e3:.2f} ms, {took / own:.2f} times the encoder's own")

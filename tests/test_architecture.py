@@ -40,8 +40,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     "formats": _GROUND,
     "kb": {*_GROUND, "engine", "sources", "encoders"},
     **dict.fromkeys(_STAGES, _FOR_STAGES),
-    "candidates": {*_FOR_STAGES, "evidence"},
-    "ranking": {*_FOR_STAGES, "evidence"},
     "linking": {*_GROUND, "kb", "formats"},
     "evaluation": _FIRST,
     "datasets": _FIRST,

@@ -13,14 +13,14 @@ from entlink.documents import Candidate, Document, Link, Mention, Span
 from entlink.errors import ConfigError
 from entlink.interfaces import Judgement, Question, Shortlist, Verdict
 from entlink.linking.config import make_stage
-from entlink.linking.registry import BUILT_IN, NEEDS_SETTINGS
+from entlink.linking.registry import BUILT_IN, NEEDS_NO_KB, NEEDS_SETTINGS, find
 from entlink.nil import ThresholdNil
-from entlink.ranking.cross_encoder import CrossEncoderRanker
 from entlink.ranking.prior import PriorRanker
 from entlink.testing import (
     FixedDetector,
     FixedRetriever,
     check_detector,
+    check_evidence,
     check_nil_policy,
     check_ranker,
     check_retriever,
@@ -72,14 +72,15 @@ class LengthScorer:
 
 def test_a_stage_that_needs_a_setting_says_so(kb: KnowledgeBase):
     with pytest.raises(ConfigError, match=r"cross-encoder.*'model'"):
-        made("ranker", "cross-encoder", kb)
+        made("evidence", "cross-encoder", kb)
 
 
 class Stage:
     """A stage of any kind, by what it answers to a batch."""
 
     def __init__(self, answer) -> None:
-        self.detect = self.retrieve = self.rank = self.decide = answer
+        self.detect = self.retrieve = self.rank = self.decide = self.gather = answer
+        self.gives = ("number",)
 
 
 def each(answer):
@@ -163,10 +164,17 @@ class TestBuiltInStages:
         retriever = DenseRetriever(kb, encoder=LetterEncoder()) if name == "dense" else made("retriever", name, kb)
         check_retriever(retriever, questions)
 
-    @pytest.mark.parametrize("name", [*without_models("ranker"), "cross-encoder"])
+    @pytest.mark.parametrize("name", [*without_models("evidence"), "cross-encoder"])
+    def test_evidence(self, kb: KnowledgeBase, name: str):
+        settings = {"coherence": {"encoder": LetterEncoder()}, "cross-encoder": {"model": LengthScorer()}}
+        evidence = find("evidence", name)
+        before = () if ("evidence", name) in NEEDS_NO_KB else (kb,)
+        shortlists = [SHORTLIST, Shortlist(DOCUMENT, PARIS, [TOWN, CITY])]
+        check_evidence(evidence(*before, **settings.get(name, {})), shortlists)
+
+    @pytest.mark.parametrize("name", without_models("ranker"))
     def test_rankers(self, kb: KnowledgeBase, name: str):
-        ranker = CrossEncoderRanker(kb, model=LengthScorer()) if name == "cross-encoder" else made("ranker", name, kb)
-        check_ranker(ranker, [SHORTLIST, Shortlist(DOCUMENT, PARIS, [TOWN, CITY])])
+        check_ranker(made("ranker", name, kb), [SHORTLIST, Shortlist(DOCUMENT, PARIS, [TOWN, CITY])])
 
     @pytest.mark.parametrize("name", without_models("nil"))
     def test_nil_policies(self, kb: KnowledgeBase, name: str):
@@ -273,6 +281,31 @@ class TestBrokenRetrievers:
     def test_candidates(self, lists, message):
         with pytest.raises(AssertionError, match=message):
             check_retriever(each(lists), [QUESTION])
+
+
+class TestBrokenEvidence:
+    @pytest.mark.parametrize(
+        ("numbers", "message"),
+        [
+            ([{"number": 1.0}], "has 2 candidates, but there are numbers for 1"),
+            ([{"number": 1.0}, {"other": 1.0}], "candidate 'town': 'other' is not among the names in gives, number"),
+            ([{"number": nan}, {}], "candidate 'city': number is nan"),
+        ],
+    )
+    def test_numbers(self, numbers, message):
+        with pytest.raises(AssertionError, match=message):
+            check_evidence(each(numbers), [SHORTLIST])
+
+    def test_declarations(self):
+        with pytest.raises(AssertionError, match="is not Evidence: it needs gather and gives"):
+            check_evidence(object(), [SHORTLIST])
+        broken = each([{}, {}])
+        broken.when = "never"
+        with pytest.raises(AssertionError, match="when: is 'never', and can be pool"):
+            check_evidence(broken, [SHORTLIST])
+        broken.when, broken.gives = "pool", ()
+        with pytest.raises(AssertionError, match="names no number"):
+            check_evidence(broken, [SHORTLIST])
 
 
 class TestBrokenRankers:

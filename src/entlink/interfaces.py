@@ -6,7 +6,7 @@ A stage may import `documents`, `interfaces`, `errors`, `spans`, `kb` and `encod
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
@@ -59,19 +59,28 @@ class Retriever(Protocol):
 
 
 @runtime_checkable
-class Rescorer(Protocol):
-    """A retriever that can also score what others found, on the scale of its own candidates."""
+class Evidence(Protocol):
+    """Numbers about candidates, which a ranker weighs by name. A retriever can be evidence for what others found.
 
-    def rescore(self, shortlists: Sequence[Shortlist]) -> list[Sequence[float]]:
-        """For each shortlist, a score for each of its candidates; 0 where it has nothing to say of one."""
+    `gives` names the numbers. The first is its score: that of a second stage of its kind goes under a name with -2.
+    An attribute `when` may say which candidates it is asked about: "shortlist", those that go to the ranker, is the
+    default; "pool", all that were found, before a fusion cuts them; "ranked", those of the ranker, best first.
+    """
+
+    @property
+    def gives(self) -> Sequence[str]:
+        """The names of its numbers."""
+
+    def gather(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Mapping[str, float]]]:
+        """For each shortlist, the numbers of each of its candidates by name; a name is left out where it has none."""
 
 
 @runtime_checkable
-class Witness(Protocol):
-    """A retriever that has more to say of what others found than a score."""
+class Rescorer(Protocol):
+    """What came before `Evidence`: a retriever that scores what others found. In 0.1 it is asked, with a warning."""
 
-    def testify(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Candidate]]:
-        """The same candidates in the same order, with the score and the evidence it would have given them."""
+    def rescore(self, shortlists: Sequence[Shortlist]) -> list[Sequence[float]]:
+        """For each shortlist, a score for each of its candidates; 0 where it has nothing to say of one."""
 
 
 @runtime_checkable

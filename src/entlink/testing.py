@@ -11,13 +11,25 @@ from typing import Any, TypeVar
 import msgspec
 
 from entlink.documents import Candidate, Document, Link, Mention, Span
-from entlink.interfaces import Detector, Explainer, Judgement, NilPolicy, Question, Ranker, Retriever, Shortlist
+from entlink.interfaces import (
+    Detector,
+    Evidence,
+    Explainer,
+    Judgement,
+    NilPolicy,
+    Question,
+    Ranker,
+    Retriever,
+    Shortlist,
+)
 
 Given = TypeVar("Given")
 Answer = TypeVar("Answer")
+Numbers = Sequence[Mapping[str, float]]
 
 # A model that pads its batches gives slightly other numbers for another batch.
 _TOLERANCE = 1e-3
+_WHEN = ("pool", "shortlist", "ranked")  # as `Evidence` says
 _LINK = re.compile(r"\[\[([^|\]]+)\|([^\]]+)\]\]")
 
 _TOY: list[dict[str, Any]] = [
@@ -180,6 +192,24 @@ def check_retriever(retriever: Retriever, questions: Sequence[Question]) -> None
     _check_batches("retrieve", retriever.retrieve, batch, _check_lists, _same_lists)
 
 
+def check_evidence(evidence: Evidence, shortlists: Sequence[Shortlist]) -> None:
+    """Assert what evidence promises, on these shortlists and on one without candidates.
+
+    Evidence with `when = "ranked"` may look at the other mentions of a document: its shortlists are not asked alone.
+    """
+    _expect(isinstance(evidence, Evidence), f"{type(evidence).__name__} is not Evidence: it needs gather and gives")
+    _expect(len(evidence.gives) > 0, "gives: names no number")
+    when = getattr(evidence, "when", "shortlist")
+    _expect(when in _WHEN, f"when: is {when!r}, and can be {', '.join(_WHEN)}")
+
+    def check(shortlist: Shortlist, numbers: Numbers) -> None:
+        _check_numbers(evidence.gives, shortlist, numbers)
+
+    batch = [*shortlists, *_without_candidates(shortlists)]
+    same = _any_numbers if when == "ranked" else _same_numbers
+    _check_batches("gather", evidence.gather, batch, check, same)
+
+
 def check_ranker(ranker: Ranker, shortlists: Sequence[Shortlist]) -> None:
     """Assert what a ranker promises, on these shortlists and on one without candidates."""
     _check_method(ranker, Ranker, "rank")
@@ -288,6 +318,19 @@ def _check_candidates(candidates: Sequence[Candidate], place: str) -> None:
         seen.add(name)
 
 
+def _check_numbers(gives: Sequence[str], shortlist: Shortlist, numbers: Numbers) -> None:
+    place = f"gather: mention {shortlist.mention.text!r}"
+    _expect(
+        len(numbers) == len(shortlist.candidates),
+        f"{place} has {len(shortlist.candidates)} candidates, but there are numbers for {len(numbers)}",
+    )
+    for candidate, own in zip(shortlist.candidates, numbers, strict=True):
+        where = f"{place}, candidate {candidate.entity!r}"
+        for name, value in own.items():
+            _expect(name in gives, f"{where}: {name!r} is not among the names in gives, {', '.join(gives)}")
+            _expect(_is_finite(value), f"{where}: {name} is {value!r}, not a finite float")
+
+
 def _check_ranked(shortlist: Shortlist, ranked: Sequence[Candidate]) -> None:
     place = f"rank: mention {shortlist.mention.text!r}"
     _check_candidates(ranked, place)
@@ -344,6 +387,16 @@ def _same_candidates(one: Sequence[Candidate], other: Sequence[Candidate]) -> bo
 
 def _same_lists(one: Sequence[Sequence[Candidate]], other: Sequence[Sequence[Candidate]]) -> bool:
     return len(one) == len(other) and all(map(_same_candidates, one, other))
+
+
+def _same_numbers(one: Numbers, other: Numbers) -> bool:
+    return len(one) == len(other) and all(
+        a.keys() == b.keys() and all(_near(a[name], b[name]) for name in a) for a, b in zip(one, other, strict=True)
+    )
+
+
+def _any_numbers(one: Numbers, other: Numbers) -> bool:
+    return len(one) == len(other)
 
 
 def _same_links(one: Link, other: Link) -> bool:

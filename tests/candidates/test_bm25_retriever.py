@@ -7,12 +7,13 @@ import pytest
 from entlink.candidates.bm25 import BM25Retriever
 from entlink.documents import Candidate, Document, Entity, Mention, Span, Turn
 from entlink.errors import ConfigError
-from entlink.interfaces import Follower, Question, Rescorer, Shortlist, Typed
+from entlink.interfaces import Evidence, Follower, Question, Shortlist, Typed
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.store.edits import add, block, remove
 from entlink.linking.config import LinkerConfig
 from entlink.linking.linker import load
 from entlink.testing import check_retriever, toy_kb
+from gathered import scores_of
 from knowledge_bases import article, make_kb
 
 TEXT = "The liquid metal in it is mercury, which shines."
@@ -61,7 +62,7 @@ def test_it_keeps_what_a_retriever_promises(toy, context):
         question(""),
     ]
     check_retriever(retriever, questions)
-    assert isinstance(retriever, Rescorer)
+    assert isinstance(retriever, Evidence)
     assert isinstance(retriever, Typed)
     assert isinstance(retriever, Follower)
 
@@ -104,12 +105,12 @@ def test_what_others_found_is_scored_on_the_same_scale(toy, context):
     ((own,),) = retriever.retrieve([asked])
     others = [Candidate("paris", 1.0), *reversed(own), Candidate("no such entity", 0.5)]
     shortlist = Shortlist(asked.document, asked.mentions[0], others)
-    (scores,) = retriever.rescore([shortlist])
+    (scores,) = scores_of(retriever, [shortlist])
     assert scores[1:-1] == [candidate.score for candidate in reversed(own)]
     assert scores[-1] == 0.0
     if not context:
         assert scores[0] == 0.0
-    assert retriever.rescore([shortlist._replace(candidates=[])]) == [[]]
+    assert scores_of(retriever, [shortlist._replace(candidates=[])]) == [[]]
 
 
 def test_a_knowledge_base_of_names_alone(tmp_path, opened):
@@ -135,8 +136,8 @@ def test_edits_show_as_soon_as_the_linker_has_seen_them(own_world):
         kb.refresh()
         retriever.knowledge_base_changed()
         assert names(retriever.candidates("Venus")) == ["williams"]
-        (scores,) = retriever.rescore(
-            [Shortlist(Document("d", "Venus"), mention_of("Venus", "Venus"), [Candidate("williams", 1.0)])]
+        (scores,) = scores_of(
+            retriever, [Shortlist(Document("d", "Venus"), mention_of("Venus", "Venus"), [Candidate("williams", 1.0)])]
         )
         assert scores == [retriever.candidates("Venus")[0].score]
 

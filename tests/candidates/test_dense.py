@@ -7,11 +7,12 @@ from entlink.candidates.dense import DenseRetriever
 from entlink.documents import Candidate, Document, Entity, Mention, Span
 from entlink.encoders.dual import PlainDual
 from entlink.errors import ConfigError, InputError
-from entlink.interfaces import Follower, Question, Rescorer, Retriever, Shortlist, Typed
+from entlink.interfaces import Evidence, Follower, Question, Retriever, Shortlist, Typed
 from entlink.kb.indexes.vectors.writing import build_vectors
 from entlink.kb.store.edits import add, block, remove
 from entlink.linking.config import make_stage
 from entlink.testing import check_retriever
+from gathered import scores_of
 from tiny_encoders import LetterEncoder, LongDual
 
 TEXT = Document("d", "Mercury is the planet nearest to the Sun, unlike Venus.")
@@ -44,13 +45,13 @@ def retriever(kb, encoder):
 
 
 def test_it_is_all_that_a_linker_asks_after(retriever):
-    for protocol in (Retriever, Rescorer, Typed, Follower):
+    for protocol in (Retriever, Evidence, Typed, Follower):
         assert isinstance(retriever, protocol)
 
 
 def test_scores_of_what_others_found_are_cosines(retriever, kb):
     dual = PlainDual(LetterEncoder())
-    scores = retriever.rescore([shortlist("Mercury"), shortlist("Sun", ("sun", "planet"))])
+    scores = scores_of(retriever, [shortlist("Mercury"), shortlist("Sun", ("sun", "planet"))])
     for surface, ids, found in (("Mercury", IDS, scores[0]), ("Sun", ("sun", "planet"), scores[1])):
         entities = dual.encode_entities([kb.get(id) for id in ids])
         expected = entities @ dual.encode_mentions([(TEXT, mention(surface))])[0]
@@ -60,31 +61,31 @@ def test_scores_of_what_others_found_are_cosines(retriever, kb):
 
 def test_on_demand_only_the_first_are_encoded(kb, encoder):
     few, all_of_them = DenseRetriever(kb, encoder=encoder, demand=2), DenseRetriever(kb, encoder=encoder)
-    (scores,), (full,) = few.rescore([shortlist("Sun")]), all_of_them.rescore([shortlist("Sun")])
+    (scores,), (full,) = scores_of(few, [shortlist("Sun")]), scores_of(all_of_them, [shortlist("Sun")])
     assert scores == [*full[:2], *[0.0] * (len(IDS) - 2)]
     assert any(full[2:])
 
 
 def test_what_is_not_there_scores_nothing(retriever):
-    assert retriever.rescore([shortlist("Sun", ("sun", "nobody", "sun"))])[0][1] == 0.0
-    assert retriever.rescore([]) == []
-    assert retriever.rescore([Shortlist(TEXT, mention("Sun"), [])]) == [[]]
+    assert scores_of(retriever, [shortlist("Sun", ("sun", "nobody", "sun"))])[0][1] == 0.0
+    assert scores_of(retriever, []) == []
+    assert scores_of(retriever, [Shortlist(TEXT, mention("Sun"), [])]) == [[]]
     wordless = Shortlist(Document("d", " !"), Mention(Span(0, 1), " "), [Candidate("sun", 1.0)])
-    assert retriever.rescore([wordless]) == [[0.0]]
+    assert scores_of(retriever, [wordless]) == [[0.0]]
 
 
 def test_a_batch_is_encoded_at_once_and_only_once(retriever, encoder):
     lists = [shortlist("Mercury"), shortlist("Sun"), shortlist("Venus", ())]
-    first = retriever.rescore(lists)
+    first = scores_of(retriever, lists)
     assert len(encoder.calls) == 2  # the mentions, the entities
-    assert retriever.rescore(lists) == first
+    assert scores_of(retriever, lists) == first
     assert len(encoder.calls) == 2
 
 
 def test_retrieving_and_rescoring_encode_a_mention_once(retriever, encoder):
     retriever.mention_vectors([(TEXT, mention("Sun"))])
     before = len(encoder.calls)
-    retriever.rescore([shortlist("Sun")])
+    scores_of(retriever, [shortlist("Sun")])
     assert len(encoder.calls) == before + 1  # the entities
 
 
@@ -107,12 +108,12 @@ def test_without_an_index_it_finds_nothing_by_itself(retriever):
 def test_an_edited_entity_is_encoded_anew(own_world, opened, encoder):
     kb = opened(own_world)
     retriever = DenseRetriever(kb, encoder=encoder)
-    before = retriever.rescore([shortlist("Sun", ("york",))])
+    before = scores_of(retriever, [shortlist("Sun", ("york",))])
     add(own_world, [Entity("york", "Sun"), Entity("sol", "Sun")], replace=True)
     remove(own_world, ["venus"])
     kb.refresh()
     retriever.knowledge_base_changed()
-    after = retriever.rescore([shortlist("Sun", ("york", "sol", "venus"))])[0]
+    after = scores_of(retriever, [shortlist("Sun", ("york", "sol", "venus"))])[0]
     assert after[0] == after[1] > before[0][0]
     assert after[2] == 0.0
 
@@ -121,7 +122,7 @@ def test_scores_are_as_of_the_date(opened, own_world, encoder):
     document = Document("d", "Swaziland is a kingdom")
     asked = [shortlist("Swaziland", ("swazi",), document)]
     now, then = (
-        DenseRetriever(opened(own_world, date=date), encoder=encoder).rescore(asked)[0][0]
+        scores_of(DenseRetriever(opened(own_world, date=date), encoder=encoder), asked)[0][0]
         for date in (None, "2010-01-01")
     )
     assert then > now
@@ -145,7 +146,7 @@ def test_settings_that_do_not_fit(kb, encoder):
 
 def test_a_dual_encoder_of_ones_own_may_compare_by_products(kb):
     dual = LongDual(LetterEncoder())
-    scores = DenseRetriever(kb, encoder=dual).rescore([shortlist("Mercury")])[0]
+    scores = scores_of(DenseRetriever(kb, encoder=dual), [shortlist("Mercury")])[0]
     entities = dual.encode_entities([kb.get(id) for id in IDS])
     expected = entities @ dual.encode_mentions([(TEXT, mention("Mercury"))])[0]
     assert scores == pytest.approx(expected.tolist(), abs=1e-2)
@@ -158,7 +159,7 @@ def test_vectors_that_are_no_numbers_name_the_encoder(kb):
             return numpy.full((len(entities), self.dimension), numpy.nan, numpy.float32)
 
     with pytest.raises(InputError, match="'letters' gave no numbers"):
-        DenseRetriever(kb, encoder=Broken(LetterEncoder())).rescore([shortlist("Sun")])
+        DenseRetriever(kb, encoder=Broken(LetterEncoder())).gather([shortlist("Sun")])
 
 
 def nothing(stage, done, total):
@@ -185,7 +186,7 @@ def test_what_is_found_scores_as_what_others_found(searching, encoder):
     question = Question(TEXT, [mention("Sun")])
     found = searching.retrieve([question])[0][0]
     before = len(encoder.calls)
-    scores = searching.rescore([Shortlist(TEXT, mention("Sun"), found)])[0]
+    scores = scores_of(searching, [Shortlist(TEXT, mention("Sun"), found)])[0]
     assert scores == pytest.approx([one.score for one in found], abs=1e-6)
     assert len(encoder.calls) == before
 

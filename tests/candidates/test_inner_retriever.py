@@ -7,10 +7,11 @@ import pytest
 
 from entlink.candidates.inner import InnerNamesRetriever
 from entlink.documents import Candidate, Document, Entity, Mention, Span
-from entlink.interfaces import Follower, Question, Rescorer, Shortlist, Typed
+from entlink.interfaces import Evidence, Follower, Question, Shortlist, Typed
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.store.edits import add, block, pin, remove
 from entlink.testing import check_retriever
+from gathered import scores_of
 from knowledge_bases import article, make_kb
 
 # "Jazz" is the music in three links and by its title, the album by what is left of its title.
@@ -80,7 +81,7 @@ def test_it_keeps_what_a_retriever_promises(kb):
     retriever = InnerNamesRetriever(kb, limit=2)
     questions = [question(surface) for surface in ("jazz musician", "good pizza", "Pizza", "word " * 20_000)]
     check_retriever(retriever, questions)
-    for protocol in (Rescorer, Typed, Follower):
+    for protocol in (Evidence, Typed, Follower):
         assert isinstance(retriever, protocol)
     assert [len(lists[0]) for lists in retriever.retrieve(questions)] == [2, 1, 0, 0]
 
@@ -91,7 +92,7 @@ def test_what_others_found_is_scored_as_what_it_finds(kb):
     ((own,),) = retriever.retrieve([asked])
     assert [one.title for one in own] == ["Musician", "Jazz", "Jazz (album)"]
     shortlist = Shortlist(asked.document, asked.mentions[0], [*own, Candidate("pizza", 1.0)])
-    assert retriever.rescore([shortlist]) == [[*(one.score for one in own), 0.0]]
+    assert scores_of(retriever, [shortlist]) == [[*(one.score for one in own), 0.0]]
 
 
 def test_only_the_wanted_types_however_far_behind(tmp_path):

@@ -4,12 +4,13 @@ import pytest
 
 from entlink.candidates.shortened import ShortenedRetriever
 from entlink.documents import Candidate, Document, Entity, Mention, Span
-from entlink.interfaces import Follower, Question, Rescorer, Shortlist, Typed
+from entlink.interfaces import Evidence, Follower, Question, Shortlist, Typed
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.store.edits import add, block, remove
 from entlink.linking.config import LinkerConfig
 from entlink.linking.linker import load
 from entlink.testing import check_retriever
+from gathered import scores_of
 from knowledge_bases import article, make_kb
 
 ROWS = [
@@ -65,7 +66,7 @@ def test_it_keeps_what_a_retriever_promises(kb):
     retriever = ShortenedRetriever(kb, limit=2)
     questions = [question(surface) for surface in ("Reagan", "LA", "Smith")]
     check_retriever(retriever, questions)
-    assert isinstance(retriever, Rescorer)
+    assert isinstance(retriever, Evidence)
     assert isinstance(retriever, Typed)
     assert isinstance(retriever, Follower)
     assert [len(lists[0]) for lists in retriever.retrieve(questions)] == [2, 1, 0]
@@ -75,7 +76,7 @@ def test_what_others_found_is_scored(kb):
     retriever = ShortenedRetriever(kb, limit=1)
     found = [Candidate("nancy", 1.0), Candidate("la", 1.0)]
     shortlist = Shortlist(*question("Reagan")[:1], question("Reagan").mentions[0], found)
-    assert retriever.rescore([shortlist]) == [[0.5 / 4.5, 0.0]]
+    assert scores_of(retriever, [shortlist]) == [[0.5 / 4.5, 0.0]]
 
 
 def test_only_the_wanted_types(kb):

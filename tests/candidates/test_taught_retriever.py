@@ -12,13 +12,14 @@ import pytest
 from entlink.candidates.taught import TaughtRetriever
 from entlink.documents import Candidate, Document, GoldLink, Mention, Span, Turn
 from entlink.errors import ConfigError, DamagedError, MissingModelError
-from entlink.interfaces import Question, Rescorer, Shortlist, Typed
+from entlink.interfaces import Evidence, Question, Shortlist, Typed
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.names.taught_names import NOWHERE, read_taught, teach, write_taught
 from entlink.kb.store.edits import block, remove
 from entlink.linking.config import LinkerConfig, make_stage
 from entlink.linking.linker import load
 from entlink.testing import check_retriever
+from gathered import scores_of
 from knowledge_bases import article, make_kb
 
 ROWS = [
@@ -143,7 +144,7 @@ def test_it_keeps_what_a_retriever_promises(kb, path):
     retriever = TaughtRetriever(kb, model=path, limit=1)
     questions = [question("cilantro"), question("country", "two"), question("x"), question("a" * 100_000)]
     check_retriever(retriever, questions)
-    assert isinstance(retriever, Rescorer)
+    assert isinstance(retriever, Evidence)
     assert isinstance(retriever, Typed)
     assert [len(lists[0]) for lists in retriever.retrieve(questions)] == [1, 1, 0, 0]
 
@@ -154,9 +155,9 @@ def test_what_others_found_is_scored_as_what_it_finds(kb, path):
     ((own,),) = retriever.retrieve([asked])
     assert [one.title for one in own] == ["Coriander", "Parsley"]
     shortlist = Shortlist(asked.document, asked.mentions[0], [*own, Candidate("state", 1.0)])
-    assert retriever.rescore([shortlist]) == [[2 / 4, 1 / 4, 0.0]]
+    assert scores_of(retriever, [shortlist]) == [[2 / 4, 1 / 4, 0.0]]
     learnt = shortlist._replace(document=DOCUMENTS[0], mention=Mention(Span(10, 18), "cilantro"))
-    assert retriever.rescore([learnt]) == [[0.0, 1 / 2, 0.0]]
+    assert scores_of(retriever, [learnt]) == [[0.0, 1 / 2, 0.0]]
 
 
 def test_only_the_wanted_types(kb, path):
@@ -175,7 +176,7 @@ def test_an_entity_that_was_removed_and_a_name_that_is_blocked(folder, path):
         assert told(retriever, "country") == {}
         asked = question("country")
         shortlist = Shortlist(asked.document, asked.mentions[0], [Candidate("country", 1.0)])
-        assert retriever.rescore([shortlist]) == [[0.0]]
+        assert scores_of(retriever, [shortlist]) == [[0.0]]
 
 
 def test_a_linker_with_it(folder, path):

@@ -13,6 +13,7 @@ from entlink.kb.store.edits import add, block, pin
 from entlink.testing import check_retriever
 from entlink.text.folding import key_of
 from entlink.text.plurals import irregular
+from gathered import scores_of
 from knowledge_bases import article, make_kb
 
 ZOO = [
@@ -149,7 +150,7 @@ def test_rescoring_agrees_with_retrieving(zoo, opened):
     retriever = AliasRetriever(opened(zoo), wide=True)
     mention = Mention(Span(0, 4), "cats")
     asked = [Candidate(id, 0.0) for id in ("cat", "tooth", "band")]
-    (scores,) = retriever.rescore([Shortlist(Document("d", "cats"), mention, asked)])
+    (scores,) = scores_of(retriever, [Shortlist(Document("d", "cats"), mention, asked)])
     priors = {one.entity: one.score for one in retriever.candidates("cats")}
     assert list(scores) == [priors["cat"], 0.0, priors["band"]]
     check_retriever(retriever, [Question(Document("d", "x" * 9), [mention])])

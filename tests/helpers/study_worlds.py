@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from entlink.documents import Candidate
@@ -61,14 +61,18 @@ def write_kb(folder: Path, entities: Sequence[dict] = ENTITIES, name: str = "two
 class LongestTitle:
     """Finds nothing by itself, and likes long titles among what others found."""
 
+    gives = ("longest",)
+
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
 
     def retrieve(self, questions: Sequence[Question]) -> list[list[Sequence[Candidate]]]:
         return [[() for _ in question.mentions] for question in questions]
 
-    def rescore(self, shortlists: Sequence[Shortlist]) -> list[Sequence[float]]:
-        return [[float(len(one.title or "")) for one in shortlist.candidates] for shortlist in shortlists]
+    def gather(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Mapping[str, float]]]:
+        return [
+            [{"longest": float(len(one.title or ""))} for one in shortlist.candidates] for shortlist in shortlists
+        ]
 
 
 class Endless:

@@ -163,15 +163,3 @@ def test_one_warning_tells_all_that_is_missing(world, monkeypatch, tmp_path, cap
     assert "linking goes on with alias only" in told
     assert "'no-0'" in told
     assert "'no-1'" in told
-
-
-def test_a_linker_with_slots_is_read_without_them(toml, caplog):
-    config = read_config(
-        toml(
-            '[[retriever]]\nname = "alias"\n[[retriever]]\nname = "slots"\nmodel = "./slots"\n'
-            '[ranker]\nname = "combination"\nweights = { alias = 1.0, slots = 1.5 }\n'
-        )
-    )
-    assert [stage["name"] for stage in config.retriever] == ["alias"]
-    assert config.ranker["weights"] == {"alias": 1.0}
-    assert "`entlink adapt` makes one without" in caplog.text

@@ -39,9 +39,13 @@ class Listed:
 
 
 class Scoring(Listed):
-    def rescore(self, shortlists: Sequence[Shortlist]) -> list[Sequence[float]]:
+    gives = ("own",)
+
+    def gather(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Mapping[str, float]]]:
         self.asked += [[one.entity for one in shortlist.candidates] for shortlist in shortlists]
-        return [[self.known.get(one.entity, 0.0) for one in shortlist.candidates] for shortlist in shortlists]
+        return [
+            [{"own": self.known.get(one.entity, 0.0)} for one in shortlist.candidates] for shortlist in shortlists
+        ]
 
 
 def question(*surfaces: str, id: str = "d") -> Question:

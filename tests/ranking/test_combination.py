@@ -1,16 +1,15 @@
 from __future__ import annotations
 
-from math import exp, log1p
+from math import exp
 
 import pytest
 
-from entlink.documents import Candidate, Document, Entity, Mention, Span
+from entlink.documents import Candidate, Document, Mention, Span
 from entlink.errors import ConfigError
-from entlink.evidence.popularity import Popularity
-from entlink.evidence.spelling import are_initials, likeness
+from entlink.evidence.coherence import CoherenceEvidence
+from entlink.evidence.cross_encoder import CrossEncoderEvidence
 from entlink.interfaces import Shortlist
-from entlink.kb.store.edits import add
-from entlink.linking.config import make_stage
+from entlink.linking.evidence import Gathering, make_evidence
 from entlink.ranking.combination import DEFAULT_WEIGHTS, CombinationRanker
 from entlink.testing import check_ranker
 
@@ -22,6 +21,17 @@ def shortlist(surface: str, *candidates: Candidate) -> Shortlist:
 def without(kb, **weights: float) -> CombinationRanker:
     """Only the features that are named count."""
     return CombinationRanker(kb, weights={**dict.fromkeys(DEFAULT_WEIGHTS, 0.0), **weights}, bias=0.0)
+
+
+class Whole(CombinationRanker):
+    """With the evidence that it weighs by default, and more."""
+
+    def __init__(self, kb, *more, **settings) -> None:
+        super().__init__(**settings)
+        self._gathering = Gathering([*make_evidence((), self, kb), *more])
+
+    def rank(self, shortlists):
+        return self._gathering.ranked(super(), shortlists)
 
 
 def test_the_score_is_how_good_it_is_and_how_much_better(world):
@@ -42,7 +52,8 @@ def test_the_score_is_how_good_it_is_and_how_much_better(world):
 
 def test_every_feature_stands_in_the_evidence(world):
     ranker = CombinationRanker(world, weights={"coherence": 0.0})
-    (found,) = ranker.rank([shortlist("Sun", Candidate("sun", 0.1, {"alias": 0.5}, "Sun"))])
+    gathering = Gathering(make_evidence((), ranker, world))
+    (found,) = gathering.ranked(ranker, [shortlist("Sun", Candidate("sun", 0.1, {"alias": 0.5}, "Sun"))])
     assert set(found[0].evidence) == {"alias", "spelling", "initials", "popularity", "sum"}
 
 
@@ -65,7 +76,7 @@ def test_bearers_of_a_name_are_told_from_others_if_that_is_weighed(world):
 
 @pytest.mark.parametrize("left_out", DEFAULT_WEIGHTS)
 def test_leaving_any_feature_out_never_breaks(world, left_out):
-    ranker = CombinationRanker(world, weights={left_out: 0.0, "coherence": 0.0})
+    ranker = Whole(world, weights={left_out: 0.0, "coherence": 0.0})
     full = {"alias": 0.5, "dense": 0.4, "bm25": 0.3, "count": 1.0}
     given = [
         Candidate(
@@ -81,7 +92,7 @@ def test_leaving_any_feature_out_never_breaks(world, left_out):
 @pytest.mark.parametrize("there", [("alias",), ("alias", "bm25", "count"), ("alias", "bm25", "count", "dense")])
 def test_a_good_candidate_is_good_without_evidence_that_cannot_be_had(world, there):
     """Without an encoder or the extra, what bears the very name scores well, and what has little for it does not."""
-    ranker = CombinationRanker(world, weights={"coherence": 0.0})
+    ranker = Whole(world, weights={"coherence": 0.0})
     evidence = {"alias": 1.0, "bm25": 0.7, "count": 1.4, "dense": 0.9}
     good = Candidate("sun", 1.0, {name: evidence[name] for name in there}, "Sun")
     poor = Candidate("venus", 0.1, {name: 0.1 * evidence[name] for name in there}, "Venus")
@@ -109,70 +120,12 @@ def test_a_weight_that_is_no_number_is_told(world):
         CombinationRanker(world, weights={"dense": float("nan")})
 
 
-@pytest.mark.parametrize("name", ["dense-2", "bm25-3", "trained", "edit-distance", "cross"])
+@pytest.mark.parametrize("name", ["dense-2", "bm25-3", "trained", "edit-distance"])
 def test_evidence_of_any_name_can_be_weighed(world, name):
     ranker = without(world, **{name: 3.0, "alias": 1.0})
     one, other = Candidate("sun", 0.1, {name: 0.5}, "Sun"), Candidate("venus", 0.1, {"alias": 1.0}, "Venus")
     (found,) = ranker.rank([shortlist("x", other, one)])
     assert [(best.entity, best.evidence["sum"]) for best in found] == [("sun", 1.5), ("venus", 1.0)]
-
-
-def test_popularity_counts_links_and_texts_and_is_shared_by_namesakes(world):
-    meaning = world.meaning_of_key("mercury")
-    own = {entry.entity: entry.support for entry in meaning.entries}
-    share = own[world.key("planet")] / sum(own.values())
-    expected = log1p((meaning.linked + meaning.unlinked) * share)
-    assert Popularity(world).of("planet", "Mercury (planet)") == pytest.approx(expected)
-    assert expected > 0
-
-
-def test_popularity_of_what_is_not_there(world):
-    assert Popularity(world).of("nobody", "Mercury") == 0.0
-    assert Popularity(world).of("sun", None) == 0.0
-
-
-def test_popularity_is_forgotten_when_the_knowledge_base_changes(own_world, opened):
-    kb = opened(own_world)
-    popularity = Popularity(kb)
-    before = popularity.of("planet", "Mercury (planet)")
-    add(own_world, [Entity("god", "Mercury")], weight=4)
-    kb.refresh()
-    popularity.forget()
-    assert 0 < popularity.of("planet", "Mercury (planet)") < before
-
-
-@pytest.mark.parametrize(
-    ("surface", "title", "least", "most"),
-    [
-        ("Sun", "Sun", 1.0, 1.0),
-        ("Mercury", "Mercury (planet)", 1.0, 1.0),
-        ("Austrian", "Austria", 0.9, 1.0),
-        ("Sun", "Venus", 0.0, 0.4),
-        ("", "Sun", 0.0, 0.0),
-        ("!?", "Sun", 0.0, 0.3),
-    ],
-)
-def test_likeness(surface, title, least, most):
-    assert least <= likeness(surface, title) <= most
-
-
-@pytest.mark.parametrize(
-    ("surface", "title", "is_so"),
-    [
-        ("U.S.", "United States", True),
-        ("UK", "United Kingdom", True),
-        ("MoMA", "Museum of Modern Art", True),
-        ("USA", "United States of America", True),
-        ("us", "United States", False),
-        ("U", "Utah", False),
-        ("US", "Uranium", False),
-        ("NY", "New York (state)", True),
-        ("12", "1 2", False),
-        ("", "", False),
-    ],
-)
-def test_initials(surface, title, is_so):
-    assert are_initials(surface, title) is is_so
 
 
 def test_what_is_asked_in_turn_counts_its_prior_too(world):
@@ -200,9 +153,9 @@ class Given:
         return [self.scores[entity.id] for _, _, entity in pairs]
 
 
-def crossed(kb, model, top=10, **weights: float) -> CombinationRanker:
-    weights = {**dict.fromkeys(DEFAULT_WEIGHTS, 0.0), **weights}
-    return CombinationRanker(kb, weights=weights, bias=0.0, cross=model, top=top)
+def crossed(kb, model, top=10, **weights: float) -> Whole:
+    weights = {**dict.fromkeys(DEFAULT_WEIGHTS, 0.0), "cross": 1.0, **weights}
+    return Whole(kb, CrossEncoderEvidence(kb, model=model, top=top), weights=weights, bias=0.0)
 
 
 def by_alias(surface: str, **aliases: float) -> Shortlist:
@@ -231,7 +184,6 @@ def test_all_mentions_are_scored_at_once_and_single_candidates_too(world):
     found = crossed(world, cross, alias=1.0).rank(lists)
     assert cross.asked == [[("a", "sun"), ("a", "venus"), ("c", "sun")]]
     assert found[2][0].evidence["cross"] == 1.0
-    assert crossed(world, cross).weights["cross"] == 1.0
 
 
 def test_what_a_cross_encoder_cannot_score_is_no_better_than_the_worst(world):
@@ -245,12 +197,6 @@ def test_what_a_cross_encoder_cannot_score_is_no_better_than_the_worst(world):
     assert "cross" not in found[1][0].evidence
 
 
-def test_a_cross_encoder_that_weighs_nothing_is_not_asked(world):
-    cross = Given()
-    crossed(world, cross, alias=1.0, cross=0.0).rank([by_alias("a", sun=1.0)])
-    assert cross.asked == []
-
-
 def test_with_coherence_the_cross_encoder_comes_last(own_world, opened):
     pytest.importorskip("numpy")
     from entlink.encoders.dual import PlainDual
@@ -260,8 +206,11 @@ def test_with_coherence_the_cross_encoder_comes_last(own_world, opened):
     lists = [by_alias("a", sun=0.4, venus=0.3), by_alias("b", planet=0.5, us=0.2)]
     document = Document("d", "a b")
     lists = [Shortlist(document, one.mention, one.candidates) for one in lists]
-    ranker = CombinationRanker(opened(own_world), encoder=PlainDual(LetterEncoder()), cross=cross)
-    alone = CombinationRanker(opened(own_world), encoder=PlainDual(LetterEncoder()))
+    kb = opened(own_world)
+    coherence = CoherenceEvidence(kb, encoder=PlainDual(LetterEncoder()))
+    crossing = CrossEncoderEvidence(kb, model=cross)
+    alone = Whole(kb, coherence)
+    ranker = Whole(kb, coherence, crossing, weights={"cross": 1.0})
     for found, expected in zip(ranker.rank(lists), alone.rank(lists), strict=True):
         assert {one.entity: one.evidence["sum"] for one in found} == pytest.approx(
             {one.entity: one.evidence["sum"] for one in expected}
@@ -275,21 +224,8 @@ def test_a_ranker_with_a_cross_encoder_keeps_what_rankers_promise(world):
     check_ranker(ranker, [by_alias("a", sun=0.4, venus=0.3, us=0.2), by_alias("b", sun=0.3)])
 
 
-def test_without_its_model_ranking_goes_on_and_one_warning_tells(world, caplog):
-    pytest.importorskip("onnxruntime")
-    ranker = crossed(world, "mine", alias=2.0)
-    assert [record.message.split(":")[0] for record in caplog.records] == ["ranking goes on without a cross-encoder"]
-    assert "no model 'mine'" in caplog.text
-    (found,) = ranker.rank([by_alias("x", sun=0.4)])
-    assert found[0].evidence["sum"] == pytest.approx(0.8)
-
-
-def test_settings_of_a_cross_encoder(world, monkeypatch):
-    monkeypatch.setattr("entlink.encoders.trained.cross_encoder.load_cross", lambda spec: Given())
-    made = make_stage("ranker", {"name": "combination", "cross": "mine", "top": 4, "weights": {"cross": 2}}, world)
-    assert made.weights["cross"] == 2
-    with pytest.raises(ConfigError, match="top = 0 does not fit"):
-        make_stage("ranker", {"name": "combination", "cross": "mine", "top": 0}, world)
-    with pytest.raises(ConfigError, match="3 names no cross-encoder"):
-        make_stage("ranker", {"name": "combination", "cross": 3}, world)
-    assert "cross" not in CombinationRanker(world).weights
+def test_the_evidence_it_asks_for_is_what_it_weighs():
+    assert CombinationRanker().wanted_evidence == ("spelling", "popularity", "co-occurrence", "coherence")
+    few = CombinationRanker(weights={"coherence": 0.0, "company": 0.0})
+    assert few.wanted_evidence == ("spelling", "popularity")
+    assert "cross" not in CombinationRanker().weights

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from entlink.documents import Candidate
 from entlink.interfaces import Question, Shortlist
@@ -19,6 +19,8 @@ class AliasRetriever:
 
     With `wide` those that bear it at any tier, where else the tightest tier that finds some decides.
     """
+
+    gives = ("alias",)
 
     def __init__(self, kb: KnowledgeBase, *, limit: int = 30, wide: bool = False) -> None:
         self.kb, self.limit, self.wide = kb, limit, wide
@@ -39,10 +41,10 @@ class AliasRetriever:
             for question in questions
         ]
 
-    def rescore(self, shortlists: Sequence[Shortlist]) -> list[Sequence[float]]:
+    def gather(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Mapping[str, float]]]:
         """P(e|m) of what others found: 0 for entities that do not bear the name."""
         return [
-            [priors.get(one.entity, 0.0) for one in shortlist.candidates]
+            [{"alias": priors.get(one.entity, 0.0)} for one in shortlist.candidates]
             for shortlist in shortlists
             for priors in ({one.entity: one.score for one in self.candidates(shortlist.mention.text)},)
         ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import log1p
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,8 @@ class BM25Retriever:
     With `context`, the words around the mention are looked for too, each with that weight beside 1 for the mention's
     own. Scores are those of `WordSearch`, in [0, 1); `count` tells how often an entity holds the mention's words.
     """
+
+    gives = ("bm25", "count")
 
     def __init__(
         self, kb: KnowledgeBase, *, limit: int = 30, k1: float = 1.2, b: float = 0.75, context: float = 0.0
@@ -68,16 +70,10 @@ class BM25Retriever:
             found = self._found[surface] = self._candidates(hits)
         return found
 
-    def rescore(self, shortlists: Sequence[Shortlist]) -> list[Sequence[float]]:
-        return [[weight.score for weight in self._weigh(*shortlist)] for shortlist in shortlists]
-
-    def testify(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Candidate]]:
+    def gather(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Mapping[str, float]]]:
         """How often each candidate holds the mention's words, beside its score."""
         return [
-            [
-                Candidate(one.entity, weight.score, {"bm25": weight.score, "count": log1p(weight.times)}, one.title)
-                for one, weight in zip(shortlist.candidates, self._weigh(*shortlist), strict=True)
-            ]
+            [{"bm25": weight.score, "count": log1p(weight.times)} for weight in self._weigh(*shortlist)]
             for shortlist in shortlists
         ]
 

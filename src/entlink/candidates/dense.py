@@ -6,7 +6,7 @@ its entities are found. Without one, only what other retrievers have found is sc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from entlink.documents import Candidate
@@ -47,6 +47,8 @@ class DenseRetriever:
     With `hidden`, a mention's name is hidden, and so many tokens are read, signs among them: what it means is told
     by what stands around it alone. This is for an encoder that was trained with hidden names, as `adapt` does.
     """
+
+    gives = ("dense",)
 
     def __init__(
         self,
@@ -114,14 +116,14 @@ class DenseRetriever:
             candidates.append(Candidate(id, cosine, {"dense": cosine}, title))
         return candidates
 
-    def rescore(self, shortlists: Sequence[Shortlist]) -> list[Sequence[float]]:
+    def gather(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Mapping[str, float]]]:
         """The cosine of each candidate and its mention; 0 for a mention without words or an entity that is gone."""
-        if self.searches:
-            return self._cosines(shortlists)
-        few = [Shortlist(one.document, one.mention, one.candidates[: self.demand]) for one in shortlists]
+        read = shortlists
+        if not self.searches:
+            read = [Shortlist(one.document, one.mention, one.candidates[: self.demand]) for one in shortlists]
         return [
-            [*scores, *[0.0] * (len(one.candidates) - len(scores))]
-            for one, scores in zip(shortlists, self._cosines(few), strict=True)
+            [{"dense": score} for score in (*scores, *[0.0] * (len(one.candidates) - len(scores)))]
+            for one, scores in zip(shortlists, self._cosines(read), strict=True)
         ]
 
     def _cosines(self, shortlists: Sequence[Shortlist]) -> list[Sequence[float]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from entlink.documents import Candidate
 from entlink.interfaces import Question, Shortlist
@@ -24,6 +24,8 @@ class InnerNamesRetriever:
     beginning, half of that. Of each side, the longest name counts.
     """
 
+    gives = ("inner",)
+
     def __init__(self, kb: KnowledgeBase, *, limit: int = 5) -> None:
         self.kb, self.limit = kb, limit
         self._types: frozenset[str] = frozenset()
@@ -41,10 +43,10 @@ class InnerNamesRetriever:
             [self.candidates(mention.text)[: self.limit] for mention in question.mentions] for question in questions
         ]
 
-    def rescore(self, shortlists: Sequence[Shortlist]) -> list[Sequence[float]]:
+    def gather(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Mapping[str, float]]]:
         """The score of what others found: 0 for entities with no such name."""
         return [
-            [scores.get(one.entity, 0.0) for one in shortlist.candidates]
+            [{"inner": scores.get(one.entity, 0.0)} for one in shortlist.candidates]
             for shortlist in shortlists
             for scores in ({one.entity: one.score for one in self.candidates(shortlist.mention.text)},)
         ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -36,6 +36,8 @@ class JointRetriever:
     says where the encoder of entities is if it was moved; at most `limit` are found by name and as many by vector.
     """
 
+    gives = (EVIDENCE,)
+
     def __init__(
         self,
         kb: KnowledgeBase,
@@ -62,14 +64,14 @@ class JointRetriever:
         found = iter(self._entities.of([mention.text for _, mention in asked], vectors, self._types))
         return [[self._candidates(next(found), mention) for mention in question.mentions] for question in questions]
 
-    def rescore(self, shortlists: Sequence[Shortlist]) -> list[Sequence[float]]:
+    def gather(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Mapping[str, float]]]:
         """How like each candidate is to its mention; 0 for an entity that is gone."""
         vectors = self._vectors([(one.document, one.mention) for one in shortlists])
         keys = [[self.kb.key(candidate.entity) for candidate in one.candidates] for one in shortlists]
         known = [[key for key in own if key is not None] for own in keys]
         found = self._entities.similarities(known, vectors)
         return [
-            [0.0 if key is None else next(scores) for key in own]
+            [{EVIDENCE: 0.0 if key is None else next(scores)} for key in own]
             for own, scores in zip(keys, map(iter, found), strict=True)
         ]
 

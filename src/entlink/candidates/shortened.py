@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from entlink.documents import Candidate
@@ -25,6 +25,8 @@ class ShortenedRetriever:
     that held then are found. Entities that changed since are found as some that texts do not speak of yet.
     """
 
+    gives = ("shortened",)
+
     def __init__(self, kb: KnowledgeBase, *, limit: int = 10) -> None:
         self.kb, self.limit = kb, limit
         self._types: frozenset[str] = frozenset()
@@ -46,10 +48,10 @@ class ShortenedRetriever:
             [self.candidates(mention.text)[: self.limit] for mention in question.mentions] for question in questions
         ]
 
-    def rescore(self, shortlists: Sequence[Shortlist]) -> list[Sequence[float]]:
+    def gather(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Mapping[str, float]]]:
         """The share of what others found: 0 for entities with no such name."""
         return [
-            [shares.get(one.entity, 0.0) for one in shortlist.candidates]
+            [{"shortened": shares.get(one.entity, 0.0)} for one in shortlist.candidates]
             for shortlist in shortlists
             for shares in ({one.entity: one.score for one in self.candidates(shortlist.mention.text)},)
         ]

@@ -18,6 +18,8 @@ class TaughtRetriever:
     a document itself taught does not count for it.
     """
 
+    gives = ("taught",)
+
     def __init__(self, kb: KnowledgeBase, *, model: str | Path, limit: int = 5) -> None:
         self.kb, self.limit = kb, limit
         self._taught = read_taught(Path(model))
@@ -31,10 +33,10 @@ class TaughtRetriever:
             [self._candidates(question.document, mention) for mention in question.mentions] for question in questions
         ]
 
-    def rescore(self, shortlists: Sequence[Shortlist]) -> list[Sequence[float]]:
+    def gather(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Mapping[str, float]]]:
         """The share of what others found: 0 for entities that the name never led to."""
         return [
-            [shares.get(one.entity, 0.0) for one in shortlist.candidates]
+            [{"taught": shares.get(one.entity, 0.0)} for one in shortlist.candidates]
             for shortlist in shortlists
             for shares in (self._shares(shortlist.document, shortlist.mention),)
         ]

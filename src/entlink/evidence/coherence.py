@@ -2,25 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
-from entlink.documents import Candidate
+from entlink.documents import Candidate, Document
+from entlink.interfaces import DualEncoder, Encoder, Shortlist
 from entlink.kb.knowledge_base import KnowledgeBase
 
 if TYPE_CHECKING:
     from entlink.interfaces import Vectors
-    from entlink.kb.indexes.vectors.store import EntityVectors
 
 _NEAREST = 8  # other mentions that are looked at
 _LEADING = 5  # candidates of a mention that are: each may have to be encoded
 
 
-class Coherence:
-    """The mean cosine between a candidate and the leaders of the mentions around its own; of the first five only."""
+class CoherenceEvidence:
+    """The mean cosine between a candidate and the leaders of the mentions around its own; of the first five only.
 
-    def __init__(self, kb: KnowledgeBase, vectors: EntityVectors) -> None:
-        self._kb, self._vectors = kb, vectors
+    `encoder` is the name or folder of one, or an object. In a conversation, what earlier turns were linked to counts
+    among the mentions around.
+    """
+
+    gives = ("coherence",)
+    when = "ranked"
+
+    def __init__(self, kb: KnowledgeBase, *, encoder: str | Encoder | DualEncoder = "minilm") -> None:
+        from entlink.encoders.dual import load_dual
+        from entlink.kb.indexes.vectors.store import EntityVectors
+
+        self.kb, self._vectors = kb, EntityVectors(kb, load_dual(encoder))
+
+    def gather(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Mapping[str, float]]]:
+        """The mentions of a document come one after the other, their candidates best first."""
+        told: list[Sequence[Mapping[str, float]]] = []
+        for _, group in groupby(shortlists, key=lambda one: id(one.document)):
+            own = list(group)
+            for values in self.of([one.candidates for one in own], _earlier(own[0].document)):
+                told.append([{"coherence": value} for value in values])
+        return told
 
     def of(self, lists: Sequence[Sequence[Candidate]], before: Sequence[str] = ()) -> list[list[float]]:
         """For the candidates of each mention of one document, in the order of the text, leaders first.
@@ -47,7 +67,7 @@ class Coherence:
     def _found(self, lists: Sequence[Sequence[Candidate]], before: Sequence[str]) -> dict[str, Vectors]:
         leading = (one.entity for candidates in lists for one in candidates[:_LEADING])
         ids = list(dict.fromkeys((*leading, *before)))
-        keys = {id: key for id in ids if (key := self._kb.key(id)) is not None}
+        keys = {id: key for id in ids if (key := self.kb.key(id)) is not None}
         vectors = self._vectors.of(list(keys.values()))
         if self._vectors.dual.similarity != "cosine":
             from entlink.encoders.dual import unit
@@ -61,3 +81,11 @@ def _around(leaders: Sequence[str | None], number: int) -> list[str]:
     order = sorted(range(len(leaders)), key=lambda other: abs(other - number))
     around = dict.fromkeys(one for other in order[1 : _NEAREST + 1] if (one := leaders[other]) is not None)
     return list(around)
+
+
+def _earlier(document: Document) -> list[str]:
+    """What the turns before the last were linked to, where a conversation says so."""
+    if not document.turns or not document.links:
+        return []
+    end = document.turn_spans[-1].start
+    return [link.entity for link in document.links if link.entity is not None and link.mention.span.end <= end]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import log1p
 
 from entlink.documents import Candidate
 from entlink.errors import MissingExtraError
+from entlink.interfaces import Shortlist
 from entlink.kb.indexes.cooccurrence.postings import need_numpy
 from entlink.kb.indexes.cooccurrence.search import Company
 from entlink.kb.knowledge_base import KnowledgeBase
@@ -14,22 +15,32 @@ from entlink.kb.knowledge_base import KnowledgeBase
 _CACHED = 100_000
 
 
-class CompanyEvidence:
+class CooccurrenceEvidence:
     """The logarithm of the number of paragraphs that hold the surface, outside of any name, and a candidate's title.
 
-    It tells who is meant by a surface that is nobody's name: "Dutch" stands most often beside the Netherlands.
+    It tells who is meant by a surface that is nobody's name: "Dutch" is most often beside the Netherlands. Without
+    the index of co-occurrence (`entlink kb index --company`) it says nothing.
     """
+
+    gives = ("company",)
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
         self._company = _company(kb)
         self._keys: dict[str, int | None] = {}
 
-    def forget(self) -> None:
+    def knowledge_base_changed(self) -> None:
         self._keys.clear()
 
+    def gather(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Mapping[str, float]]]:
+        told = (self.of(one.mention.text, one.candidates) for one in shortlists)
+        return [
+            [{} for _ in one.candidates] if values is None else [{"company": value} for value in values]
+            for one, values in zip(shortlists, told, strict=True)
+        ]
+
     def of(self, surface: str, candidates: Sequence[Candidate]) -> list[float] | None:
-        """For each candidate; None where the knowledge base has no index of company."""
+        """For each candidate; None where the knowledge base has no index of co-occurrence."""
         if self._company is None or not self._company.is_there():
             return None
         keys = [self._key(one.entity) for one in candidates]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -23,10 +23,16 @@ class PairScorer(Protocol):
         """A score a pair: the higher, the likelier is the entity meant."""
 
 
-class CrossScores:
-    """Scores the first `top` candidates of each mention with `model`: its name or folder, or an object."""
+class CrossEncoderEvidence:
+    """The scores of a cross-encoder for the `top` candidates of each mention that are best by all other evidence.
 
-    def __init__(self, kb: KnowledgeBase, model: str | Path | PairScorer, top: int) -> None:
+    `model` is the name or folder of one, or an object. Entities that are gone have no score.
+    """
+
+    gives = ("cross",)
+    when = "ranked"
+
+    def __init__(self, kb: KnowledgeBase, *, model: str | Path | PairScorer, top: int = 10) -> None:
         if top < 1:
             raise ConfigError(f"top = {top} does not fit: it counts candidates that are scored, 1 or more")
         if not isinstance(model, (str, Path, PairScorer)):
@@ -35,23 +41,23 @@ class CrossScores:
         self._kept: dict[object, float] = {}
         self._model = model if isinstance(model, PairScorer) else _loaded(model)
 
-    def of(self, shortlists: Sequence[Shortlist]) -> list[list[float | None]]:
-        """For each shortlist a score for each of its first candidates; None for an entity that is gone."""
+    def gather(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Mapping[str, float]]]:
+        """Of all mentions at once."""
         entities: dict[str, Entity | None] = {}
         asked: dict[object, Pair] = {}
         lists: list[list[object]] = []
         for document, mention, candidates in shortlists:
-            keys: list[object] = []
-            for candidate in candidates[: self.top]:
+            keys: list[object] = [None] * len(candidates)
+            for place, candidate in enumerate(candidates[: self.top]):
                 if candidate.entity not in entities:
                     entities[candidate.entity] = self.kb.get(candidate.entity)
                 entity = entities[candidate.entity]
-                keys.append(None if entity is None else _key(document, mention, entity))
                 if entity is not None:
-                    asked[keys[-1]] = (document, mention, entity)
+                    key = keys[place] = _key(document, mention, entity)
+                    asked[key] = (document, mention, entity)
             lists.append(keys)
         scores = self._scores(asked)
-        return [[None if key is None else scores[key] for key in keys] for keys in lists]
+        return [[{} if key is None else {"cross": scores[key]} for key in keys] for keys in lists]
 
     def _scores(self, asked: dict[object, Pair]) -> dict[object, float]:
         """The score of each pair; those of the last batches are kept, since tuning ranks the same several times."""

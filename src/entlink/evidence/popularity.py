@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from math import log1p
 
 from entlink.evidence.spelling import bare_key
+from entlink.interfaces import Shortlist
 from entlink.kb.knowledge_base import KnowledgeBase
 
 _CACHED = 100_000
 
 
-class Popularity:
-    """The logarithm of how often an entity's title stands in the texts, linked or not; namesakes share by P(e|m)."""
+class PopularityEvidence:
+    """The logarithm of how often an entity's title is in the texts, linked or not; namesakes share by P(e|m)."""
+
+    gives = ("popularity",)
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
         self._known: dict[str, float] = {}
 
-    def forget(self) -> None:
+    def knowledge_base_changed(self) -> None:
         self._known.clear()
+
+    def gather(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Mapping[str, float]]]:
+        return [
+            [{"popularity": self.of(one.entity, one.title)} for one in shortlist.candidates]
+            for shortlist in shortlists
+        ]
 
     def of(self, id: str, title: str | None) -> float:
         """The popularity of an entity; 0 where its texts were not counted."""

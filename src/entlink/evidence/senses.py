@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from entlink.documents import Candidate
 from entlink.errors import ConfigError, MissingExtraError
-from entlink.interfaces import Question, Shortlist
+from entlink.interfaces import Shortlist
 from entlink.kb.knowledge_base import KnowledgeBase
 
 try:
@@ -19,12 +18,15 @@ from entlink.encoders.text.word_vectors import WordVectors
 from entlink.evidence.sense_model import read_senses
 
 
-class SensesRetriever:
-    """Finds nothing by itself: of what others found, it scores the entities that share the mention's word.
+class SensesEvidence:
+    """How well each of the entities that share the mention's word fits the words around it.
 
     `model` is the folder that `entlink adapt` made. A score is positive for those that fit the words around better
     than the others that share it, and 0 for all other entities and words.
     """
+
+    gives = ("senses",)
+    when = "pool"  # of those that share the word, the more are compared the better
 
     def __init__(self, kb: KnowledgeBase, *, model: str | Path) -> None:
         self.kb = kb
@@ -36,10 +38,7 @@ class SensesRetriever:
                 f"{self._model.card.encoder!r} is now {self._words.identity}. Adapt the linker anew"
             )
 
-    def retrieve(self, questions: Sequence[Question]) -> list[list[Sequence[Candidate]]]:
-        return [[() for _ in question.mentions] for question in questions]
-
-    def rescore(self, shortlists: Sequence[Shortlist]) -> list[Sequence[float]]:
+    def gather(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Mapping[str, float]]]:
         """How much better than the others each of those that share the word fits; 0 where only one was found."""
         scores: list[list[float]] = [[0.0] * len(one.candidates) for one in shortlists]
         shared = [self._shared(one) for one in shortlists]
@@ -51,7 +50,7 @@ class SensesRetriever:
             told = numpy.array([found[one.candidates[place].entity] for place in places])
             for place, score in zip(places, (told - told.mean()).tolist(), strict=True):
                 scores[number][place] = score
-        return list(scores)
+        return [[{"senses": score} for score in own] for own in scores]
 
     def _shared(self, shortlist: Shortlist) -> list[int]:
         """The places of the candidates that share the word."""

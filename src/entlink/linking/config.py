@@ -30,13 +30,14 @@ from entlink.errors import ConfigError, EntlinkError, MissingExtraError, Missing
 from entlink.kb.names.aliases import PriorWeights
 from entlink.kb.names.tiers import Normalisation
 from entlink.linking.registry import BUILT_IN, NEEDS_NO_KB, NEEDS_SETTINGS, find, names
+from entlink.linking.upgrades import upgraded
 from entlink.text.nearest import did_you_mean
 
 Stage = dict[str, Any]
 LINKER_FILE = "linker.toml"
 PRESETS = ("lexical", "zero-shot")
 _NUMBER = re.compile(r"-\d+$")  # of the second retriever of a name and those after it
-_MODELS = ("encoder", "cross", "model", "pipeline", "named_back")  # settings that may be paths of models
+_MODELS = ("encoder", "model", "pipeline", "named_back")  # settings that may be paths of models
 _IN_THE_BOX = Path(__file__).parent / "presets"
 
 
@@ -80,6 +81,7 @@ class LinkerConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     detector: Stage = field(default_factory=lambda: {"name": "dictionary"})
     retriever: list[Stage] = field(default_factory=lambda: [{"name": "alias"}, {"name": "edit-distance"}])
     fusion: Stage | None = None
+    evidence: list[Stage] = []
     ranker: Stage = field(default_factory=lambda: {"name": "prior"})
     nil: Stage = field(default_factory=lambda: {"name": "threshold"})
     kb: KnowledgeBaseConfig = field(default_factory=KnowledgeBaseConfig)
@@ -99,21 +101,7 @@ def read_config(given: str | Path) -> LinkerConfig:
         path /= LINKER_FILE
     if not path.exists() and not path.suffix and path.parent == Path():
         raise ConfigError(f"{given}: no such file{did_you_mean(str(given), list(PRESETS))}")
-    return with_paths_from(_without_slots(_decoded(path), path), path.parent)
-
-
-def _without_slots(config: LinkerConfig, path: Path) -> LinkerConfig:
-    """A linker that was adapted when there was a retriever `slots`, without it."""
-    stages = [stage for stage in config.retriever if stage.get("name") != "slots"]
-    if len(stages) == len(config.retriever):
-        return config
-    import logging
-
-    logging.getLogger(__name__).warning(
-        "%s: `slots` is left out, it is gone; `entlink adapt` makes one without", path
-    )
-    weights = {name: weight for name, weight in config.ranker.get("weights", {}).items() if name != "slots"}
-    return msgspec.structs.replace(config, retriever=stages, ranker={**config.ranker, "weights": weights})
+    return with_paths_from(upgraded(_decoded(path), path), path.parent)
 
 
 def with_paths_from(config: LinkerConfig, folder: Path) -> LinkerConfig:
@@ -143,6 +131,7 @@ def _with_models(config: LinkerConfig, change: Callable[[str], str]) -> LinkerCo
         config,
         detector=changed(config.detector),
         retriever=[changed(stage) for stage in config.retriever],
+        evidence=[changed(stage) for stage in config.evidence],
         ranker=changed(config.ranker),
         nil=changed(config.nil),
     )
@@ -216,7 +205,7 @@ def make_fusion(config: LinkerConfig, kb: object) -> Any:
     if config.fusion is None:
         return None
     fusion = make_stage("fusion", config.fusion, kb)
-    known = retriever_names(config.retriever)
+    known = [*retriever_names(config.retriever), *(str(stage.get("name")) for stage in config.evidence)]
     spoken_of = list(getattr(fusion, "names", ()))
     # A linker may go without a retriever that its fusion knows, but not without all of them.
     has_a_say = not spoken_of or not set(known).isdisjoint(spoken_of)

@@ -13,6 +13,7 @@ from entlink.documents import Candidate, Document, Link, Mention, Span
 from entlink.errors import ConfigError, InputError
 from entlink.interfaces import (
     Detector,
+    Evidence,
     Fitted,
     Follower,
     Fusion,
@@ -33,7 +34,9 @@ from entlink.linking.config import (
     make_stage,
     read_config,
 )
+from entlink.linking.evidence import Gathering, make_evidence
 from entlink.linking.pooling import Lists, Pooling, in_turn
+from entlink.linking.upgrades import upgraded
 from entlink.text.spans import check_mentions
 
 if TYPE_CHECKING:
@@ -46,9 +49,10 @@ class Linker:
     """Finds and links the mentions of documents.
 
     A detector finds mentions; the first retriever that knows a mention gives its candidates, or, with a fusion,
-    all of them do; a ranker orders them; a NIL policy decides. `types` keeps candidates of these types only,
-    `min_score` drops weaker links. A fusion speaks of retrievers by name: then they come as a mapping. Documents with
-    turns are linked a turn at a time, as `conversations` says.
+    all of them do; evidence says numbers about them; a ranker weighs those and orders the candidates; a NIL policy
+    decides. Without `evidence`, it is what the ranker weighs by default. `types` keeps candidates of these types
+    only, `min_score` drops weaker links. A fusion speaks of retrievers by name: then they come as a mapping.
+    Documents with turns are linked a turn at a time, as `conversations` says.
     """
 
     def __init__(
@@ -59,6 +63,7 @@ class Linker:
         ranker: Ranker,
         nil: NilPolicy,
         *,
+        evidence: Sequence[Evidence] | None = None,
         fusion: Fusion | None = None,
         pool: int = 48,
         types: Sequence[str] = (),
@@ -76,7 +81,11 @@ class Linker:
         self.personal = _personal(kb, self.conversations)
         self._revision = kb.revision
         self._check_stages()
-        self.pooling = None if fusion is None else _pooling(retrievers, fusion, pool)
+        self.evidence = make_evidence((), ranker, kb) if evidence is None else list(evidence)
+        names = retrievers if isinstance(retrievers, Mapping) else ()
+        self._gathering = Gathering(self.evidence, names, has_pools=fusion is not None)
+        of_pools = self._gathering.of_pools
+        self.pooling = None if fusion is None else _pooling(retrievers, fusion, pool, of_pools)
         for stage in (self.detector, *self.retrievers):
             if isinstance(stage, Typed):
                 stage.keep_to_types(self.types)
@@ -178,10 +187,14 @@ class Linker:
             shortlists += map(Shortlist, repeat(document), mentions, candidates)
         ranked = [
             one if best is one[2] else Shortlist(one[0], one[1], best)
-            for one, best in zip(shortlists, self.ranker.rank(shortlists), strict=True)
+            for one, best in zip(shortlists, self.rank(shortlists), strict=True)
         ]
         links = iter(self.nil.decide(ranked))
         return [tuple(self._wanted(islice(links, len(mentions)), document)) for document, mentions in questions]
+
+    def rank(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Candidate]]:
+        """The candidates of each shortlist with their evidence, best first."""
+        return self._gathering.ranked(self.ranker, shortlists)
 
     def _wanted(self, links: Iterable[Link], document: Document) -> Iterable[Link]:
         """Weak links go; so do found names none of whose entities is of the wanted types."""
@@ -199,17 +212,22 @@ class Linker:
         self.kb.refresh()
         if self.kb.revision != self._revision:
             self._revision = self.kb.revision
-            for stage in (self.detector, *self.retrievers, self.ranker, self.nil):
+            for stage in (self.detector, *self.retrievers, *self.evidence, self.ranker, self.nil):
                 if isinstance(stage, Follower):
                     stage.knowledge_base_changed()
 
 
-def _pooling(retrievers: Sequence[Retriever] | Mapping[str, Retriever], fusion: Fusion, widest: int) -> Pooling:
+def _pooling(
+    retrievers: Sequence[Retriever] | Mapping[str, Retriever],
+    fusion: Fusion,
+    widest: int,
+    evidence: Mapping[str, Evidence],
+) -> Pooling:
     if not isinstance(retrievers, Mapping):
         raise ConfigError("a fusion speaks of retrievers by name: give them as a mapping of names to retrievers")
     if not isinstance(fusion, Fusion):
         raise ConfigError(f"{type(fusion).__name__} is not a fusion: it lacks the method of Fusion")
-    return Pooling(retrievers, fusion, widest=widest)
+    return Pooling(retrievers, fusion, widest=widest, evidence=evidence)
 
 
 def _personal(kb: KnowledgeBase, conversations: ConversationConfig) -> PersonalResolver | None:
@@ -246,6 +264,7 @@ def load(
         speakers = (speakers,)
     if not isinstance(config, LinkerConfig):
         config = read_config(config) if config is not None else config_beside(path)
+    config = upgraded(config)
     conversations = config.conversation
     if speakers:
         conversations = msgspec.structs.replace(conversations, speakers=tuple(speakers))
@@ -256,12 +275,14 @@ def load(
         nil = make_stage("nil", config.nil, kb)
         if isinstance(nil, Fitted):
             nil.runs_with(config.ranker["name"])
+        ranker = make_stage("ranker", config.ranker, kb)
         return Linker(
             kb,
             make_stage("detector", {"name": mentions} if mentions else config.detector, kb),
             make_retrievers(config.retriever, kb),
-            make_stage("ranker", config.ranker, kb),
+            ranker,
             nil,
+            evidence=make_evidence(config.evidence, ranker, kb),
             types=tuple(types) or config.types,
             fusion=make_fusion(config, kb),
             pool=config.pool,

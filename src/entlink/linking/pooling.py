@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 
 from entlink.documents import Candidate
-from entlink.interfaces import Fusion, Question, Rescorer, Retriever, Shortlist, Witness
+from entlink.interfaces import Evidence, Fusion, Question, Retriever, Shortlist
+from entlink.linking.evidence import scorers_among
 
 Lists = list[list[Sequence[Candidate]]]
 Sift = Callable[[Shortlist], Sequence[Candidate]]
@@ -35,11 +36,19 @@ class Pooling:
     """All retrievers asked, their candidates pooled and scored by each that can, and fused.
 
     Before retrievers score what others found, each pool is put in the order of the fusion and cut to its best
-    `widest`: an encoder on demand reads the first of them only.
+    `widest`: an encoder on demand reads the first of them only. `evidence` is asked about pools, too.
     """
 
-    def __init__(self, retrievers: Mapping[str, Retriever], fusion: Fusion, *, widest: int = 48) -> None:
+    def __init__(
+        self,
+        retrievers: Mapping[str, Retriever],
+        fusion: Fusion,
+        *,
+        widest: int = 48,
+        evidence: Mapping[str, Evidence] | None = None,
+    ) -> None:
         self.retrievers, self.fusion, self.widest = dict(retrievers), fusion, widest
+        self.scorers = {**scorers_among(retrievers), **(evidence or {})}
 
     def candidates(self, questions: Sequence[Question], sift: Sift = attrgetter("candidates")) -> Lists:
         """For each question, the fused candidates of each of its mentions; of its pool, what `sift` lets through."""
@@ -57,9 +66,8 @@ class Pooling:
                 _take_in(pool, name, candidates, others)
         self._put_in_order(pools)
         shortlists = [Shortlist(*place, list(pool.values())) for place, pool in zip(mentions, pools, strict=True)]
-        for name, retriever in self.retrievers.items():
-            if isinstance(retriever, Rescorer):
-                _score(shortlists, name, retriever, self._others(name))
+        for name, scorer in self.scorers.items():
+            _score(shortlists, name, scorer, self._others(name))
         return shortlists
 
     def _others(self, name: str) -> frozenset[str]:
@@ -78,33 +86,32 @@ class Pooling:
 def _take_in(pool: dict[str, Candidate], name: str, candidates: Sequence[Candidate], others: frozenset[str]) -> None:
     for candidate in candidates:
         before = pool.get(candidate.entity)
-        evidence = {**candidate.evidence, name: candidate.score}
-        if not others.isdisjoint(
-            evidence
-        ):  # of two retrievers of a kind, the second calls its score as the first does
-            evidence = {own: value for own, value in evidence.items() if own not in others}
+        evidence = _own({**candidate.evidence, name: candidate.score}, others)
         if before is not None:
             evidence = {**evidence, **before.evidence}
         title = candidate.title if before is None else before.title or candidate.title
         pool[candidate.entity] = Candidate(candidate.entity, 0.0, evidence, title)
 
 
-def _score(shortlists: list[Shortlist], name: str, retriever: Rescorer, others: frozenset[str]) -> None:
-    """Evidence of the retriever for what others found: one call for all mentions."""
+def _score(shortlists: list[Shortlist], name: str, scorer: Evidence, others: frozenset[str]) -> None:
+    """Evidence for what has none of that name yet: one call for all mentions."""
     unknown = [[one for one in shortlist.candidates if name not in one.evidence] for shortlist in shortlists]
     asked = [at for at, candidates in enumerate(unknown) if candidates]
     questions = [Shortlist(*shortlists[at][:2], unknown[at]) for at in asked]
-    for at, told in zip(asked, _testimony(retriever, questions), strict=True):
+    score = scorer.gives[0]
+    for at, told in zip(asked, scorer.gather(questions), strict=True):
         document, mention, candidates = shortlists[at]
         pool = {one.entity: one for one in candidates}
-        _take_in(pool, name, told, others)
+        for one, numbers in zip(unknown[at], told, strict=True):
+            if name != score and score in numbers:
+                numbers = {**numbers, name: numbers[score]}
+            evidence = {**_own(numbers, others), **one.evidence}
+            pool[one.entity] = Candidate(one.entity, one.score, evidence, one.title)
         shortlists[at] = Shortlist(document, mention, list(pool.values()))
 
 
-def _testimony(retriever: Rescorer, shortlists: list[Shortlist]) -> Iterable[Sequence[Candidate]]:
-    if isinstance(retriever, Witness):
-        return retriever.testify(shortlists)
-    return (
-        [Candidate(one.entity, score) for one, score in zip(shortlist.candidates, scores, strict=True)]
-        for shortlist, scores in zip(shortlists, retriever.rescore(shortlists), strict=True)
-    )
+def _own(evidence: Mapping[str, float], others: frozenset[str]) -> Mapping[str, float]:
+    """Without what other retrievers are called: of two of a kind, the second calls its score as the first does."""
+    if others.isdisjoint(evidence):
+        return evidence
+    return {name: value for name, value in evidence.items() if name not in others}

@@ -31,13 +31,20 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "edit-distance": "entlink.candidates.edit_distance:EditDistanceRetriever",
         "inner": "entlink.candidates.inner:InnerNamesRetriever",
         "joint": "entlink.candidates.joint:JointRetriever",
-        "senses": "entlink.evidence.senses:SensesRetriever",
         "shortened": "entlink.candidates.shortened:ShortenedRetriever",
         "taught": "entlink.candidates.taught:TaughtRetriever",
     },
     "fusion": {
         "weights": "entlink.candidates.fusion:WeightedFusion",
         "quotas": "entlink.candidates.fusion:QuotaFusion",
+    },
+    "evidence": {
+        "co-occurrence": "entlink.evidence.cooccurrence:CooccurrenceEvidence",
+        "coherence": "entlink.evidence.coherence:CoherenceEvidence",
+        "cross-encoder": "entlink.evidence.cross_encoder:CrossEncoderEvidence",
+        "popularity": "entlink.evidence.popularity:PopularityEvidence",
+        "senses": "entlink.evidence.senses:SensesEvidence",
+        "spelling": "entlink.evidence.spelling:SpellingEvidence",
     },
     "ranker": {
         "prior": "entlink.ranking.prior:PriorRanker",
@@ -58,14 +65,17 @@ NEEDS_NO_KB = {
     ("detector", "token-classifier"),
     ("fusion", "weights"),
     ("fusion", "quotas"),
-    ("ranker", "prior"),
-    ("ranker", "joint"),
-}
-NEEDS_SETTINGS = {
+    ("evidence", "spelling"),
+    ("ranker", "combination"),
     ("ranker", "cross-encoder"),
     ("ranker", "joint"),
+    ("ranker", "prior"),
+}
+NEEDS_SETTINGS = {
+    ("evidence", "cross-encoder"),
+    ("evidence", "senses"),
+    ("ranker", "joint"),
     ("retriever", "joint"),
-    ("retriever", "senses"),
     ("retriever", "taught"),
     ("nil", "judged"),
     ("detector", "joint"),

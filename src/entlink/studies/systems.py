@@ -10,7 +10,7 @@ import msgspec
 
 from entlink.documents import Document, Mention, Span
 from entlink.errors import InputError
-from entlink.interfaces import Question, Rescorer, Retriever
+from entlink.interfaces import Evidence, Question, Retriever
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.linking.config import LINKER_FILE, LinkerConfig, linker_beside, make_stage, read_config
 from entlink.linking.linker import Linker, load
@@ -109,7 +109,7 @@ def _finds_nothing(retriever: Retriever, kb: KnowledgeBase) -> bool:
     """Whether a retriever only scores what others find: it does not even know an entity by its title."""
     title = next(iter(kb)).title
     question = Question(Document("title", title), [Mention(Span(0, len(title)), title)])
-    return isinstance(retriever, Rescorer) and not retriever.retrieve([question])[0][0]
+    return isinstance(retriever, Evidence) and not retriever.retrieve([question])[0][0]
 
 
 def baselines() -> list[System]:

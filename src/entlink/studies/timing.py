@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 from time import perf_counter
-from typing import Any
 
 from entlink.documents import Candidate, GoldLink
 from entlink.evaluation.scoring.ranking import Outcome, rank_of, recall_at, reciprocal_rank
-from entlink.interfaces import Fusion, Retriever
+from entlink.interfaces import Evidence, Fusion, Shortlist
 from entlink.studies.candidates.results import Found, SliceFound
 
 Labels = Sequence[tuple[str, str]]  # slice and value, of one mention
@@ -67,30 +66,20 @@ class Times:
 class Stopwatch:
     """The seconds that a retriever in a fusion takes for what others found.
 
-    The retriever stays the object it is, only the methods are timed: a fusion asks it which ones it has.
+    The retriever stays the object it is, only its method is timed.
     """
 
-    def __init__(self, retriever: Retriever) -> None:
+    def __init__(self, retriever: Evidence) -> None:
         self.seconds = 0.0
-        self._is_running = False
-        for name in ("rescore", "testify"):
-            method = getattr(retriever, name, None)
-            if method is not None:
-                setattr(retriever, name, self._timed(method))
+        self._gather = retriever.gather
+        setattr(retriever, "gather", self._timed)  # noqa: B010 - mypy lets no method be assigned
 
-    def _timed(self, method: Callable[..., Any]) -> Callable[..., Any]:
-        def timed(*arguments: Any) -> Any:
-            if self._is_running:  # one of them asks the other
-                return method(*arguments)
-            self._is_running = True
-            start = perf_counter()
-            try:
-                return method(*arguments)
-            finally:
-                self.seconds += perf_counter() - start
-                self._is_running = False
-
-        return timed
+    def _timed(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Mapping[str, float]]]:
+        start = perf_counter()
+        try:
+            return self._gather(shortlists)
+        finally:
+            self.seconds += perf_counter() - start
 
 
 class KeptPools:

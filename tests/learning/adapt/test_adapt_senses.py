@@ -70,7 +70,7 @@ def test_shared_words_are_learnt_and_linked_by(adapted):
         f"{land}ish": {f"{land}ia", f"{land}ish-tongue"} for land in LANDS
     }
     config = read_config(folder)
-    [stage] = [one for one in config.retriever if one["name"] == "senses"]
+    [stage] = [one for one in config.evidence if one["name"] == "senses"]
     assert Path(stage["model"]) == folder.resolve() / "senses"
     assert 'model = "./senses"' in (folder / "linker.toml").read_text(encoding="utf8")
     text = "A Corvish guest was seen."

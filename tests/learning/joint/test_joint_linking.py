@@ -33,6 +33,7 @@ from entlink.linking.config import read_config
 from entlink.mentions.joint import JointDetector
 from entlink.ranking.joint import JointRanker
 from entlink.testing import check_detector, check_ranker, check_retriever
+from gathered import scores_of
 from tiny_joint import joint_config, make_talk, make_texts
 from tiny_training import make_base
 
@@ -285,10 +286,10 @@ def test_it_scores_what_others_found(stage, folder):
     ((own,),) = retriever.retrieve([Question(text, [mention])])
     assert own[0].entity == gold.entities[0]
     others = [Candidate(own[1].entity, 0.0), Candidate("atlantis", 0.0), Candidate(own[0].entity, 0.0)]
-    (scores,) = retriever.rescore([Shortlist(text, mention, others)])
+    (scores,) = scores_of(retriever, [Shortlist(text, mention, others)])
     assert scores == pytest.approx([own[1].score, 0.0, own[0].score], abs=1e-6)
     blank = Mention(Span(0, 1), " ")
-    assert retriever.rescore([Shortlist(Document("b", " x"), blank, others[:1])]) == [[0.0]]
+    assert scores_of(retriever, [Shortlist(Document("b", " x"), blank, others[:1])]) == [[0.0]]
 
 
 def test_with_an_index_the_nearest_of_all_are_found(stage_folder, base, folder, tmp_path):

@@ -8,6 +8,7 @@ from entlink.candidates.alias import AliasRetriever
 from entlink.documents import Candidate, Document, Link, Mention, Span, Turn
 from entlink.encoders.dual import PlainDual
 from entlink.errors import ConfigError
+from entlink.evidence.coherence import CoherenceEvidence
 from entlink.interfaces import Shortlist
 from entlink.linking.conversation.recent import RecentEntities
 from entlink.linking.linker import Linker
@@ -79,26 +80,31 @@ def test_combination_is_no_more_and_no_less_sure_for_want_of_it(world):
 
 
 def test_what_earlier_turns_were_linked_to_has_its_part_in_coherence(world):
-    ranker = CombinationRanker(world, encoder=PlainDual(LetterEncoder()))
+    evidence = CoherenceEvidence(world, encoder=PlainDual(LetterEncoder()))
     earlier = Link(Mention(Span(0, 3), "Sun"), "sun", 1.0)
     turns = (Turn("Sun"), Turn("Mercury"))
     talk = Document("d", "Sun\n\nMercury", turns=turns, links=(earlier,))
     own = Shortlist(talk, Mention(Span(5, 12), "Mercury"), (PLANET, ELEMENT))
-    told = {one.entity: one.evidence["coherence"] for one in ranker.rank([own])[0]}
-    assert any(told.values())
+    assert any(numbers["coherence"] for numbers in evidence.gather([own])[0])
     for silent in (
         Document("d", talk.text, turns=turns),
         Document("d", talk.text, links=(earlier,)),  # a text that was linked before
         Document("d", talk.text, turns=turns, links=(Link(Mention(Span(5, 12), "Mercury"), "sun", 1.0),)),
         Document("d", talk.text, turns=turns, links=(Link(earlier.mention, None, 1.0),)),
     ):
-        told = {one.entity: one.evidence["coherence"] for one in ranker.rank([own._replace(document=silent)])[0]}
-        assert not any(told.values()), silent
+        told = evidence.gather([own._replace(document=silent)])[0]
+        assert not any(numbers["coherence"] for numbers in told), silent
 
 
 def test_a_conversation_hands_its_links_to_the_coherence(world):
-    ranker = CombinationRanker(world, encoder=PlainDual(LetterEncoder()))
-    linker = Linker(world, DictionaryDetector(world), [AliasRetriever(world)], ranker, ThresholdNil(0.0))
+    linker = Linker(
+        world,
+        DictionaryDetector(world),
+        [AliasRetriever(world)],
+        CombinationRanker(),
+        ThresholdNil(0.0),
+        evidence=[CoherenceEvidence(world, encoder=PlainDual(LetterEncoder()))],
+    )
     conversation = linker.conversation()
     conversation.add("The Sun")
     (link,) = conversation.add("and Mercury").links

@@ -56,15 +56,13 @@ _WITHOUT_LINKS: dict[str, dict[str, float]] = {
         "dense-3": 5.0,
     },
 }
-_OF_RETRIEVERS = (SENSES, "shortened", "dense-2", "dense-3")  # evidence that is there with them alone
+_OF_STAGES = (SENSES, "shortened", "dense-2", "dense-3")  # evidence that is there with them alone
 
 
 def weights_without_links(stage: str, config: LinkerConfig) -> dict[str, float]:
     """The weights of a stage for the evidence that the linker has: the bias reckons with all that are given."""
-    there = retriever_names(config.retriever)
-    return {
-        name: weight for name, weight in _WITHOUT_LINKS[stage].items() if name in there or name not in _OF_RETRIEVERS
-    }
+    there = retriever_names([*config.retriever, *config.evidence])
+    return {name: weight for name, weight in _WITHOUT_LINKS[stage].items() if name in there or name not in _OF_STAGES}
 
 
 # What links begin with. They do not teach the weight of coherence, since each is an example by itself, without the

@@ -194,9 +194,9 @@ class Stages(TrainingTools):
     def _with_senses(self) -> tuple[LinkerConfig, str]:
         from entlink.kb.knowledge_base import KnowledgeBase
 
-        others = [one for one in self.state.config.retriever if one.get("name") != SENSES]
+        others = [one for one in self.state.config.evidence if one.get("name") != SENSES]
         config = msgspec.structs.replace(
-            self.state.config, retriever=[*others, {"name": SENSES, "model": f"./{SENSES}"}]
+            self.state.config, evidence=[*others, {"name": SENSES, "model": f"./{SENSES}"}]
         )
         encoder, seed = sense_encoder(config), self.options.seed
         uses = linked_uses(self._parts) if self._has_links else unmeasured(self._contested(), self._parts)

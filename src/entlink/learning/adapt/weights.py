@@ -9,7 +9,7 @@ import msgspec
 
 from entlink.documents import Candidate
 from entlink.errors import ConfigError
-from entlink.interfaces import NilPolicy, Rescorer
+from entlink.interfaces import NilPolicy, Shortlist
 from entlink.io.progress import Progress
 from entlink.learning.fit.tables import EvidenceTable, evidence_table
 from entlink.learning.fit.weights import fit_weights
@@ -77,20 +77,21 @@ def evidence(linker: Linker, cases: Sequence[Case], progress: Progress) -> list[
     for start in range(0, len(cases), _BATCH):
         progress("weighing evidence", start, len(cases))
         shortlists = [one.shortlist for one in cases[start : start + _BATCH]]
-        for name, retriever in linker.pooling.retrievers.items():
+        for name, scorer in linker.pooling.scorers.items():
             unknown = any(name not in one.evidence for found in shortlists for one in found.candidates)
-            if name != "alias" and unknown and isinstance(retriever, Rescorer):
-                told = zip(shortlists, retriever.rescore(shortlists), strict=True)
-                shortlists = [one._replace(candidates=_with(name, one.candidates, scores)) for one, scores in told]
-        lists += linker.ranker.rank(shortlists)
+            if name != "alias" and unknown:
+                told = zip(shortlists, scorer.gather(shortlists), strict=True)
+                shortlists = [_with(name, one, [own[scorer.gives[0]] for own in numbers]) for one, numbers in told]
+        lists += linker.rank(shortlists)
     return lists
 
 
-def _with(name: str, candidates: Sequence[Candidate], scores: Sequence[float]) -> list[Candidate]:
-    return [
+def _with(name: str, shortlist: Shortlist, scores: Sequence[float]) -> Shortlist:
+    candidates = [
         one if name in one.evidence else Candidate(one.entity, one.score, {**one.evidence, name: score}, one.title)
-        for one, score in zip(candidates, scores, strict=True)
+        for one, score in zip(shortlist.candidates, scores, strict=True)
     ]
+    return shortlist._replace(candidates=candidates)
 
 
 def scored(linker: Linker, cases: Sequence[Case], progress: Progress) -> Score:

@@ -209,8 +209,9 @@ def _measures(linker: Linker, cases: Sequence[_Case]) -> list[str]:
     first = "sum" if _all_have("sum", lists) else "score"
     # A sum has it already, by a weight of its own.
     cross = (_CROSS,) if first == "score" and _all_have(_CROSS, lists) else ()
-    retrievers = linker.pooling.retrievers if linker.pooling else (_SPELT_ALIKE,)
-    return list(dict.fromkeys((first, *cross, *_MEASURES, *retrievers)))
+    pooling = linker.pooling
+    found = (*pooling.retrievers, *pooling.scorers) if pooling else (_SPELT_ALIKE,)
+    return list(dict.fromkeys((first, *cross, *_MEASURES, *found)))
 
 
 def _all_have(name: str, lists: Sequence[Sequence[Candidate]]) -> bool:

@@ -179,16 +179,16 @@ class _Ranking:
         self, linker: Linker, mentions: Sequence[Asked], lists: Sequence[Sequence[Candidate]], progress: Progress
     ) -> None:
         self.ranker = linker.ranker if isinstance(linker.ranker, CombinationRanker) else None
-        self._progress, self._mentions = progress, mentions
+        self._linker, self._progress, self._mentions = linker, progress, mentions
         self._shortlists = [
             Shortlist(one.document, one.mention, found) for one, found in zip(mentions, lists, strict=True)
         ]
-        self._table = self._evidence(linker.ranker)
+        self._table = self._evidence()
         self.accuracy_before = self.held_out = self.held_out_before = self.accuracy(self.weights())
 
-    def _evidence(self, ranker: Any) -> EvidenceTable:
+    def _evidence(self) -> EvidenceTable:
         self._progress("weighing evidence", 0, 0)
-        ranked: list[Sequence[Candidate]] = ranker.rank(self._shortlists)
+        ranked = self._linker.rank(self._shortlists)
         features = list(self.ranker.weights) if self.ranker else ["score"]
         if self.ranker is None:
             ranked = [[_scored(one) for one in candidates] for candidates in ranked]
@@ -219,7 +219,7 @@ class _Ranking:
         for _ in range(_FITS):
             weights = [round(weight, 4) for weight in fit_weights(self._table, before)]
             self.ranker.weights = dict(zip(self.ranker.weights, weights, strict=True))
-            self._table = self._evidence(self.ranker)
+            self._table = self._evidence()
         return dict(self.ranker.weights), round(self._fitted_bias(weights), 4)
 
     def _fitted_bias(self, weights: Sequence[float]) -> float:

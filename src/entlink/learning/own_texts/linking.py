@@ -29,7 +29,7 @@ def ranked(linker: Linker, mentions: Sequence[SelfMention], progress: Progress) 
             for question, lists in zip(questions, parted.retrieve(questions), strict=True)
             for mention, candidates in zip(question.mentions, lists, strict=True)
         ]
-        for shortlist, candidates in zip(shortlists, parted.ranker.rank(shortlists), strict=True):
+        for shortlist, candidates in zip(shortlists, parted.rank(shortlists), strict=True):
             yield shortlist._replace(candidates=candidates)
         done += len(shortlists)
         progress("linking", done, len(mentions))
@@ -38,20 +38,20 @@ def ranked(linker: Linker, mentions: Sequence[SelfMention], progress: Progress) 
 def _parted(linker: Linker, gone: Gone) -> Linker:
     """The linker with retrievers that do not find what is gone."""
     pooling = linker.pooling
+    retrievers: Sequence[Retriever] | Mapping[str, Retriever]
     if pooling is None:
-        retrievers: Sequence[Retriever] | Mapping[str, Retriever] = [
-            without(retriever, gone) for retriever in linker.retrievers
-        ]
-        return Linker(linker.kb, linker.detector, retrievers, linker.ranker, linker.nil, types=tuple(linker.types))
-    retrievers = {name: without(retriever, gone) for name, retriever in pooling.retrievers.items()}
+        retrievers = [without(retriever, gone) for retriever in linker.retrievers]
+    else:
+        retrievers = {name: without(retriever, gone) for name, retriever in pooling.retrievers.items()}
     return Linker(
         linker.kb,
         linker.detector,
         retrievers,
         linker.ranker,
         linker.nil,
-        fusion=pooling.fusion,
-        pool=pooling.widest,
+        evidence=linker.evidence,
+        fusion=None if pooling is None else pooling.fusion,
+        pool=48 if pooling is None else pooling.widest,
         types=tuple(linker.types),
     )
 

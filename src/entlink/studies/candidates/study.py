@@ -14,7 +14,7 @@ from entlink.errors import ConfigError, InputError
 from entlink.evaluation.identities import Identities
 from entlink.evaluation.published import PublishedFigure
 from entlink.evaluation.scoring.slices import slicers
-from entlink.interfaces import Question, Rescorer, Shortlist
+from entlink.interfaces import Question, Shortlist
 from entlink.io.progress import Progress
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.linking.config import LinkerConfig, read_config
@@ -84,10 +84,9 @@ class _Together:
     def _watch(self) -> None:
         pooling = self.linker.pooling
         assert pooling is not None
-        for name, retriever in pooling.retrievers.items():
-            if isinstance(retriever, Rescorer):
-                self._watches[name] = Stopwatch(retriever)
-                self.on_demand[name] = _Row(name, "on demand")
+        for name in pooling.retrievers.keys() & pooling.scorers.keys():
+            self._watches[name] = Stopwatch(pooling.scorers[name])
+            self.on_demand[name] = _Row(name, "on demand")
         self._fusion = pooling.fusion = KeptPools(pooling.fusion)
 
     @property
@@ -101,7 +100,7 @@ class _Together:
         start = perf_counter()
         lists = _flat(self.linker.retrieve(batch.questions))
         middle = perf_counter()
-        ranked = self.linker.ranker.rank(_shortlists(batch.questions, lists))
+        ranked = self.linker.rank(_shortlists(batch.questions, lists))
         end = perf_counter()
         self.row.add(batch, lists, number, middle - start)
         self.ranked.add(batch, ranked, number, end - start)
@@ -187,7 +186,7 @@ def _opened(stack: ExitStack, kb: str | Path, config: LinkerConfig) -> Linker:
 
 def _alone(stack: ExitStack, kb: str | Path, config: LinkerConfig) -> Iterator[_Alone]:
     for name, stage in zip(names_of(config), config.retriever, strict=True):
-        own = msgspec.structs.replace(config, retriever=[stage], fusion=None, ranker={"name": "prior"})
+        own = msgspec.structs.replace(config, retriever=[stage], fusion=None, evidence=[], ranker={"name": "prior"})
         yield _Alone(name, _opened(stack, kb, own))
 
 
@@ -211,7 +210,7 @@ def _warm_up(batch: Batch, linkers: Sequence[Linker]) -> None:
     document, mentions = batch.questions[0]
     question = Question(document, mentions[:1])
     for linker in linkers:
-        linker.ranker.rank(_shortlists([question], _flat(linker.retrieve([question]))))
+        linker.rank(_shortlists([question], _flat(linker.retrieve([question]))))
 
 
 def _nothing_asked(asked: GoldMentions) -> InputError:

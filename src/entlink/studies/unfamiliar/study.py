@@ -94,7 +94,7 @@ class _Bench:
         found = [candidates for lists in self.linker.retrieve(questions) for candidates in lists]
         mentions = [(question.document, mention) for question in questions for mention in question.mentions]
         shortlists = [Shortlist(*place, candidates) for place, candidates in zip(mentions, found, strict=True)]
-        ranked = self.linker.ranker.rank(shortlists)
+        ranked = self.linker.rank(shortlists)
         decided = self.linker.nil.decide(
             [Shortlist(*place, candidates) for place, candidates in zip(mentions, ranked, strict=True)]
         )

@@ -1,4 +1,4 @@
-"""Words that entities share: the folder that keeps them, and the retriever that scores by them."""
+"""Words that entities share: the folder that keeps them, and the evidence by them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from entlink.documents import Candidate, Document, Mention, Span, Turn
 from entlink.encoders.text.word_vectors import WordVectors
 from entlink.errors import ConfigError, DamagedError, MissingModelError
 from entlink.evidence.sense_model import SenseCard, read_senses, sense_model, write_senses
-from entlink.evidence.senses import SensesRetriever
-from entlink.interfaces import Question, Rescorer, Shortlist
+from entlink.evidence.senses import SensesEvidence
+from entlink.interfaces import Shortlist
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.linking.config import make_stage
-from entlink.testing import check_retriever
+from entlink.testing import check_evidence
+from gathered import scores_of
 from knowledge_bases import article, make_kb
 
 for module in ("onnxruntime", "onnx", "tokenizers", "safetensors"):
@@ -81,10 +82,9 @@ def test_what_is_written_is_read(folder, tiny):
 
 
 def test_scores_are_products_less_their_mean(kb, folder, tiny):
-    retriever = SensesRetriever(kb, model=folder)
-    assert isinstance(retriever, Rescorer)
+    evidence = SensesEvidence(kb, model=folder)
     asked = shortlist("the cat sat on the river bank", "bank", "cat", "money-bank", "river-bank")
-    [scores] = retriever.rescore([asked])
+    [scores] = scores_of(evidence, [asked])
     made = model(tiny)
     [vector] = WordVectors(str(tiny)).of([(asked.document, asked.mention)])
     river, money = made.rows[:2] @ (vector - made.mean)
@@ -92,28 +92,23 @@ def test_scores_are_products_less_their_mean(kb, folder, tiny):
 
 
 def test_others_score_nothing(kb, folder):
-    retriever = SensesRetriever(kb, model=folder)
+    evidence = SensesEvidence(kb, model=folder)
     asked = [
         shortlist("one bank of money", "bank", "river-bank", "cat"),  # nothing to tell it from
         shortlist("the red cat", "cat", "river-bank", "money-bank"),  # a word that nobody shares
         shortlist("one bank", "bank"),
         shortlist("one bank of money", "bank", "fresh", "river-bank", "money-bank"),  # an entity that came later
     ]
-    scores = retriever.rescore(asked)
+    scores = scores_of(evidence, asked)
     assert scores[:3] == [[0.0, 0.0], [0.0, 0.0], []]
     assert scores[3][0] == 0.0 != scores[3][1]
     assert sum(scores[3]) == pytest.approx(0.0, abs=1e-5)
-    assert retriever.rescore([]) == []
+    check_evidence(evidence, asked)
 
 
-def test_it_finds_nothing_by_itself(kb, folder):
-    document, bank = mention("a bank", "bank")
-    questions = [Question(document, [bank])]
-    retriever = SensesRetriever(kb, model=folder)
-    check_retriever(retriever, questions)
-    assert retriever.retrieve(questions) == [[()]]
+def test_it_needs_a_model(kb):
     with pytest.raises(ConfigError, match="model"):
-        make_stage("retriever", {"name": "senses"}, kb)
+        make_stage("evidence", {"name": "senses"}, kb)
 
 
 def test_what_is_missing_or_altered_is_told(kb, folder, tmp_path, tiny):
@@ -130,7 +125,7 @@ def test_what_is_missing_or_altered_is_told(kb, folder, tmp_path, tiny):
         read_senses(folder)
     write_senses(folder, model(tiny, identity="other"))
     with pytest.raises(ConfigError, match="learnt with the encoder other"):
-        SensesRetriever(kb, model=folder)
+        SensesEvidence(kb, model=folder)
 
 
 def test_a_word_is_read_where_it_stands(tiny):

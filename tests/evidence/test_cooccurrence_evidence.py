@@ -6,11 +6,13 @@ from math import exp, log1p
 import pytest
 
 from entlink.documents import Candidate, Document, Entity, Mention, Span
-from entlink.evidence.cooccurrence import CompanyEvidence
-from entlink.interfaces import Shortlist
+from entlink.evidence.cooccurrence import CooccurrenceEvidence
+from entlink.interfaces import Follower, Shortlist
 from entlink.kb.indexes.cooccurrence.writing import ensure_company
 from entlink.kb.store.edits import add
+from entlink.linking.evidence import Gathering, make_evidence
 from entlink.ranking.combination import DEFAULT_WEIGHTS, CombinationRanker
+from entlink.testing import check_evidence
 from knowledge_bases import article, make_kb
 
 TEXT = "Many Dutch painters worked in the Netherlands, and their Dutch ships went far."
@@ -33,21 +35,38 @@ def shortlist(surface, candidates=CANDIDATES):
     return Shortlist(Document("d", surface), Mention(Span(0, len(surface)), surface), candidates)
 
 
+class Whole:
+    """The combination with the evidence that it weighs by default."""
+
+    def __init__(self, kb, **settings) -> None:
+        self.ranker = CombinationRanker(**settings)
+        self.evidence = make_evidence((), self.ranker, kb)
+
+    def rank(self, shortlists):
+        return Gathering(self.evidence).ranked(self.ranker, shortlists)
+
+    def knowledge_base_changed(self) -> None:
+        for one in self.evidence:
+            if isinstance(one, Follower):
+                one.knowledge_base_changed()
+
+
 def test_it_is_the_logarithm_of_how_many_paragraphs_have_both(folder, opened):
     ensure_company(folder, processes=1)
-    evidence = CompanyEvidence(opened(folder))
+    evidence = CooccurrenceEvidence(opened(folder))
     assert evidence.of("Dutch", CANDIDATES) == pytest.approx([log1p(1), log1p(3)])
     assert evidence.of("Dutch", [Candidate("nobody", 0.1, {}, "Nobody"), *CANDIDATES]) == pytest.approx(
         [0.0, log1p(1), log1p(3)]
     )
     assert evidence.of("Netherlands", CANDIDATES) == [0.0, 0.0]
     assert evidence.of("Dutch", []) == []
+    check_evidence(evidence, [shortlist("Dutch"), shortlist("Netherlands")])
 
 
 def test_without_an_index_there_is_no_evidence(folder, opened):
     kb = opened(folder)
-    ranker = CombinationRanker(kb, weights={"coherence": 0.0})
-    assert CompanyEvidence(kb).of("Dutch", CANDIDATES) is None
+    ranker = Whole(kb, weights={"coherence": 0.0})
+    assert CooccurrenceEvidence(kb).of("Dutch", CANDIDATES) is None
     assert all("company" not in one.evidence for one in ranker.rank([shortlist("Dutch")])[0])
     ensure_company(folder, processes=1)  # found from then on
     assert [one.entity for one in ranker.rank([shortlist("Dutch")])[0]] == ["nl", "de"]
@@ -63,26 +82,26 @@ def test_without_numpy_there_is_no_evidence(folder, opened, monkeypatch):
         return importing(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", without_numpy)
-    assert CompanyEvidence(kb).of("Dutch", CANDIDATES) is None
+    assert CooccurrenceEvidence(kb).of("Dutch", CANDIDATES) is None
 
 
 def test_the_combination_weighs_it(folder, opened):
     ensure_company(folder, processes=1)
     weights = {**dict.fromkeys(DEFAULT_WEIGHTS, 0.0), "company": 2.0}
-    (found,) = CombinationRanker(opened(folder), weights=weights, bias=0.0).rank([shortlist("Dutch")])
+    (found,) = Whole(opened(folder), weights=weights, bias=0.0).rank([shortlist("Dutch")])
     assert [(one.entity, one.evidence["company"], one.evidence["sum"]) for one in found] == [
         ("nl", pytest.approx(log1p(3)), pytest.approx(2 * log1p(3))),
         ("de", pytest.approx(log1p(1)), pytest.approx(2 * log1p(1))),
     ]
     weights["company"] = 0.0
-    (found,) = CombinationRanker(opened(folder), weights=weights, bias=0.0).rank([shortlist("Dutch")])
+    (found,) = Whole(opened(folder), weights=weights, bias=0.0).rank([shortlist("Dutch")])
     assert all("company" not in one.evidence for one in found)
 
 
 def test_company_by_chance_is_taken_off_where_there_is_company(folder, opened):
     ensure_company(folder, processes=1)
     weights = {**dict.fromkeys(DEFAULT_WEIGHTS, 0.0), "company": 1.0, "expected": -0.5}
-    ranker = CombinationRanker(opened(folder), weights=weights, bias=0.0)
+    ranker = Whole(opened(folder), weights=weights, bias=0.0)
     together, alone = ranker.rank([shortlist("Dutch"), shortlist("Netherlands")])
     for one in together:
         known = one.evidence["popularity"]
@@ -90,13 +109,13 @@ def test_company_by_chance_is_taken_off_where_there_is_company(folder, opened):
         assert one.evidence["sum"] == pytest.approx(one.evidence["company"] - 0.5 * known)
     assert {one.evidence["expected"] for one in alone} == {0.0}
     weights.pop("expected")
-    (found,) = CombinationRanker(opened(folder), weights=weights).rank([shortlist("Dutch")])
+    (found,) = Whole(opened(folder), weights=weights).rank([shortlist("Dutch")])
     assert all("expected" not in one.evidence for one in found)  # not weighed by default
 
 
 def test_the_bias_is_the_same_with_and_without_an_index(folder, opened):
     weights = {**dict.fromkeys(DEFAULT_WEIGHTS, 0.0), "dense": 3.0, "company": 2.0}
-    ranker = CombinationRanker(opened(folder), weights=weights, bias=1.0)
+    ranker = Whole(opened(folder), weights=weights, bias=1.0)
     alone = shortlist("Netherlands", CANDIDATES[:1])
     assert ranker.rank([alone])[0][0].score == pytest.approx(1 / (1 + exp(1.0 - 1.2)))
     ensure_company(folder, processes=1)
@@ -108,7 +127,7 @@ def test_the_bias_is_the_same_with_and_without_an_index(folder, opened):
 def test_an_entity_that_comes_later_has_company_at_once(folder, opened):
     ensure_company(folder, processes=1)
     kb = opened(folder)
-    ranker = CombinationRanker(kb, weights={"coherence": 0.0})
+    ranker = Whole(kb, weights={"coherence": 0.0})
     new = Candidate("new", 0.5, {}, "Painters")
     assert ranker.rank([shortlist("Dutch", [new])])[0][0].evidence["company"] == 0.0
     add(folder, [Entity("new", "Painters", TEXT)])

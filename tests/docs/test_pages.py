@@ -75,7 +75,7 @@ def test_the_configuration_shows_every_setting_with_its_default(tmp_path):
     path.write_text(block.text, encoding="utf8")
     default = LinkerConfig()
     config = read_config(path)
-    assert {*shown, "fusion"} == set(LinkerConfig.__struct_fields__)  # of which there is none by default
+    assert {*shown, "fusion", "evidence"} == set(LinkerConfig.__struct_fields__)  # of which there is none by default
     for name in ("types", "min_score", "batch_size", "pool", "kb", "conversation"):
         assert getattr(config, name) == getattr(default, name)
     assert shown["kb"] == msgspec.to_builtins(default.kb)

@@ -123,6 +123,7 @@ def _with_models(config: LinkerConfig, change: Callable[[str], str]) -> LinkerCo
             for name, value in stage.items()
         }
 
+    config = upgraded(config)
     personal = config.conversation.personal
     if isinstance(personal, str):
         conversation = msgspec.structs.replace(config.conversation, personal=change(personal))

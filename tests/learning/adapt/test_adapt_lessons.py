@@ -108,7 +108,7 @@ def test_what_nil_would_lose_is_told_by_evidence_without_the_link_itself():
     """A link that its own count made sure is not sure of a text to come."""
     before = [Candidate("e", 0.9, {"alias": 0.9}), Candidate("f", 0.1, {"alias": 0.1})]
     without = [Candidate("e", 0.9, {"alias": 0.3}), Candidate("f", 0.1, {"alias": 0.7})]
-    linker = SimpleNamespace(pooling=SimpleNamespace(retrievers={}), ranker=_Ranker())
+    linker = SimpleNamespace(pooling=SimpleNamespace(scorers={}), rank=_Ranker().rank)
     sure, unsure = ranked_by_evidence(linker, [case(1)._replace(candidates=one) for one in (before, without)], quiet)
     assert [one.entity for one in sure.candidates] == ["e", "f"]
     assert [(one.entity, one.score) for one in unsure.candidates] == [("f", 0.7), ("e", 0.3)]
@@ -120,8 +120,8 @@ def test_only_evidence_that_a_linker_has_is_weighed():
     without = weights_without_links(BI_ENCODER, LinkerConfig(retriever=dense))
     assert "dense-2" in without
     assert not {"senses", "shortened", "dense-3"} & without.keys()
-    all_of_them = [*dense, {"name": "dense"}, {"name": "senses"}, {"name": "shortened"}]
-    with_all = weights_without_links(BI_ENCODER, LinkerConfig(retriever=all_of_them))
+    config = LinkerConfig(retriever=[*dense, {"name": "dense"}, {"name": "shortened"}], evidence=[{"name": "senses"}])
+    with_all = weights_without_links(BI_ENCODER, config)
     assert with_all.keys() - without.keys() == {"senses", "shortened", "dense-3"}
 
 

@@ -21,7 +21,7 @@ def test_models_are_found_from_the_folder_wherever_it_is(tmp_path, monkeypatch):
         read = read_config(given)
         assert read.retriever[0]["encoder"] == str(tmp_path.resolve() / "second.linker" / "bi-encoder")
         assert read.retriever[1]["encoder"] == "minilm"
-        assert read.ranker["cross"] == str(tmp_path.resolve() / "second.linker" / "cross-encoder")
+        assert read.evidence[0]["model"] == str(tmp_path.resolve() / "second.linker" / "cross-encoder")
 
 
 def test_saved_again_it_still_speaks_of_its_own_models(tmp_path):
@@ -33,4 +33,4 @@ def test_saved_again_it_still_speaks_of_its_own_models(tmp_path):
     assert 'model = "./cross-encoder"' in (folder / "linker.toml").read_text(encoding="utf8")
     elsewhere = (tmp_path / "other.linker" / "linker.toml").read_text(encoding="utf8")
     assert f"{folder.resolve()}{os.sep}cross-encoder" in elsewhere
-    assert read_config(tmp_path / "other.linker").ranker == read.ranker
+    assert read_config(tmp_path / "other.linker") == read

@@ -111,7 +111,7 @@ def test_a_linker_that_has_senses_has_them_once(made, adapted, tmp_path):
     before = shutil.copytree(linker_beside(adapted[0]), tmp_path / "before.linker")
     (before / "card.json").unlink()  # nobody knows that it was adapted
     again = adapt(kb, AdaptOptions(minutes=10, config=str(before), train=False), quiet)
-    names = [one["name"] for one in read_config(linker_beside(kb)).retriever]
+    names = [one["name"] for one in read_config(linker_beside(kb)).evidence]
     assert names.count("senses") == 1
     assert stage_of(again).note
 

@@ -76,7 +76,7 @@ def ranked(linker: Linker, documents: Sequence[Document], gone: set[str]) -> Ite
             for mention, candidates in zip(question.mentions, lists, strict=True)
         ]
         meant = [gold.entities[0] for one in batch for gold in one.gold]
-        for shortlist, best, entity in zip(shortlists, linker.ranker.rank(shortlists), meant, strict=True):
+        for shortlist, best, entity in zip(shortlists, linker.rank(shortlists), meant, strict=True):
             yield Ranked(shortlist.mention, best, None if entity in gone else entity)
 
 

@@ -91,7 +91,7 @@ def outcomes(linker: Linker, documents: Iterable[Document]) -> Iterator[Outcome]
             for question, lists in zip(questions, fused, strict=True)
             for mention, candidates in zip(question.mentions, lists, strict=True)
         ]
-        ranked = linker.ranker.rank(shortlists)
+        ranked = linker.rank(shortlists)
         decided = linker.nil.decide([Shortlist(*one[:2], best) for one, best in zip(shortlists, ranked, strict=True)])
         golds = [gold for document in batch for gold in document.gold]
         for gold, shortlist, best, link in zip(golds, shortlists, ranked, decided, strict=True):

@@ -13,7 +13,8 @@ from entlink.documents import Candidate, Document, Link, Mention, Span
 from entlink.errors import ConfigError
 from entlink.interfaces import Judgement, Question, Shortlist, Verdict
 from entlink.linking.config import make_stage
-from entlink.linking.registry import BUILT_IN, NEEDS_NO_KB, NEEDS_SETTINGS, find
+from entlink.linking.declarations import declaration
+from entlink.linking.registry import BUILT_IN, find, takes_kb
 from entlink.nil import ThresholdNil
 from entlink.ranking.prior import PriorRanker
 from entlink.testing import (
@@ -53,8 +54,16 @@ def stages(kind: str) -> list[str]:
     return sorted(BUILT_IN[kind])
 
 
+_EITHER = ("ranker", "joint")
+
+
 def without_models(kind: str) -> list[str]:
-    return [name for name in stages(kind) if (kind, name) not in NEEDS_SETTINGS]
+    """Stages that can be made with no setting; the ranker `joint` wants one of two."""
+    return [
+        name
+        for name in stages(kind)
+        if not any(setting.required for setting in declaration(kind, name).settings) and (kind, name) != _EITHER
+    ]
 
 
 def made(kind: str, name: str, kb: KnowledgeBase):
@@ -168,7 +177,7 @@ class TestBuiltInStages:
     def test_evidence(self, kb: KnowledgeBase, name: str):
         settings = {"coherence": {"encoder": LetterEncoder()}, "cross-encoder": {"model": LengthScorer()}}
         evidence = find("evidence", name)
-        before = () if ("evidence", name) in NEEDS_NO_KB else (kb,)
+        before = (kb,) if takes_kb("evidence", name, evidence) else ()
         shortlists = [SHORTLIST, Shortlist(DOCUMENT, PARIS, [TOWN, CITY])]
         check_evidence(evidence(*before, **settings.get(name, {})), shortlists)
 

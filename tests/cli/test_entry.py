@@ -116,3 +116,14 @@ def test_stages(run):
         *("dictionary", "given", "joint", "learned", "spacy", "token-classifier")
     ]
     assert "retriever  alias, bm25, dense, edit-distance" in run("stages").out
+
+
+def test_what_a_stage_declares(run):
+    told = run("stages", "cross-encoder").out
+    assert "needs     the extra retrieval and a model of entlink train cross-encoder" in told
+    assert "gives     cross" in told
+    assert "top       int, default 10" in told
+    evidence, ranker = run("stages", "cross-encoder", "--json").json
+    assert (evidence["kind"], ranker["kind"], evidence["gives"]) == ("evidence", "ranker", ["cross"])
+    assert evidence["settings"][0] == {"name": "model", "type": "str | Path | PairScorer", "required": True}
+    assert "did you mean 'dense'" in run("stages", "dens").err

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
-from entlink.linking.config import LinkerConfig, read_config
+from entlink.errors import ConfigError
+from entlink.linking.config import LinkerConfig, make_fusion, read_config
 from entlink.linking.saved import config_text
 from entlink.linking.upgrades import upgraded
 
@@ -56,6 +58,14 @@ def test_an_adapted_linker_has_its_evidence_where_it_belongs(saved, tmp_path):
     assert upgraded(config) == config
     (tmp_path / "again.toml").write_text(config_text(config), encoding="utf8")
     assert read_config(tmp_path / "again.toml") == config
+
+
+def test_a_fusion_still_speaks_of_senses(saved, world):
+    config = saved(OLD)
+    assert make_fusion(config, world).weights == {"alias": 1.0, "senses": 0.5}
+    other = msgspec.structs.replace(config, evidence=[], fusion={"name": "weights", "weights": {"sense": 1.0}})
+    with pytest.raises(ConfigError, match="no retriever 'sense' to fuse"):
+        make_fusion(other, world)
 
 
 def test_what_weighed_nothing_is_left_out(saved):

@@ -30,6 +30,7 @@ class BM25Retriever:
     own. Scores are those of `WordSearch`, in [0, 1); `count` tells how often an entity holds the mention's words.
     """
 
+    needs = "the extra retrieval; its index is made at the first use"
     gives = ("bm25", "count")
 
     def __init__(

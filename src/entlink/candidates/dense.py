@@ -48,6 +48,7 @@ class DenseRetriever:
     by what stands around it alone. This is for an encoder that was trained with hidden names, as `adapt` does.
     """
 
+    needs = "the extra retrieval and an encoder; to search, an index: entlink kb index --vectors"
     gives = ("dense",)
 
     def __init__(

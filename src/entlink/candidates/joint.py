@@ -36,6 +36,7 @@ class JointRetriever:
     says where the encoder of entities is if it was moved; at most `limit` are found by name and as many by vector.
     """
 
+    needs = "the extra retrieval and a model of entlink train joint"
     gives = (EVIDENCE,)
 
     def __init__(

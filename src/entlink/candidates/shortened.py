@@ -25,6 +25,7 @@ class ShortenedRetriever:
     that held then are found. Entities that changed since are found as some that texts do not speak of yet.
     """
 
+    needs = "an index of names cut short, made at the first use"
     gives = ("shortened",)
 
     def __init__(self, kb: KnowledgeBase, *, limit: int = 10) -> None:

@@ -18,6 +18,7 @@ class TaughtRetriever:
     a document itself taught does not count for it.
     """
 
+    needs = "a file of entlink train names"
     gives = ("taught",)
 
     def __init__(self, kb: KnowledgeBase, *, model: str | Path, limit: int = 5) -> None:

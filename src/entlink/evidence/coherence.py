@@ -24,6 +24,7 @@ class CoherenceEvidence:
     among the mentions around.
     """
 
+    needs = "the extra retrieval and an encoder"
     gives = ("coherence",)
     when = "ranked"
 

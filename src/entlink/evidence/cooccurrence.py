@@ -22,6 +22,7 @@ class CooccurrenceEvidence:
     the index of co-occurrence (`entlink kb index --company`) it says nothing.
     """
 
+    needs = "the extra retrieval and an index: entlink kb index --company"
     gives = ("company",)
 
     def __init__(self, kb: KnowledgeBase) -> None:

@@ -29,6 +29,7 @@ class CrossEncoderEvidence:
     `model` is the name or folder of one, or an object. Entities that are gone have no score.
     """
 
+    needs = "the extra retrieval and a model of entlink train cross-encoder"
     gives = ("cross",)
     when = "ranked"
 

@@ -25,6 +25,7 @@ class SensesEvidence:
     than the others that share it, and 0 for all other entities and words.
     """
 
+    needs = "the extra retrieval and what entlink adapt learnt"
     gives = ("senses",)
     when = "pool"  # of those that share the word, the more are compared the better
 

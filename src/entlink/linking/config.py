@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterable
+from contextlib import suppress
 from itertools import chain, count
 from pathlib import Path
 from typing import Annotated, Any
@@ -29,7 +30,7 @@ from msgspec import field
 from entlink.errors import ConfigError, EntlinkError, MissingExtraError, MissingModelError
 from entlink.kb.names.aliases import PriorWeights
 from entlink.kb.names.tiers import Normalisation
-from entlink.linking.registry import BUILT_IN, NEEDS_NO_KB, NEEDS_SETTINGS, find, names
+from entlink.linking.registry import BUILT_IN, find, names, takes_kb
 from entlink.linking.upgrades import upgraded
 from entlink.text.nearest import did_you_mean
 
@@ -206,7 +207,7 @@ def make_fusion(config: LinkerConfig, kb: object) -> Any:
     if config.fusion is None:
         return None
     fusion = make_stage("fusion", config.fusion, kb)
-    known = [*retriever_names(config.retriever), *(str(stage.get("name")) for stage in config.evidence)]
+    known = [*retriever_names(config.retriever), *(name for stage in config.evidence for name in _numbers(stage))]
     spoken_of = list(getattr(fusion, "names", ()))
     # A linker may go without a retriever that its fusion knows, but not without all of them.
     has_a_say = not spoken_of or not set(known).isdisjoint(spoken_of)
@@ -216,6 +217,15 @@ def make_fusion(config: LinkerConfig, kb: object) -> Any:
                 f"[fusion] {config.fusion['name']}: there is no retriever {name!r} to fuse{did_you_mean(name, known)}"
             )
     return fusion
+
+
+def _numbers(stage: Stage) -> Iterable[str]:
+    """The names of the numbers that evidence gives, if what it needs is there."""
+    try:
+        numbers: Iterable[str] = getattr(find("evidence", str(stage.get("name"))), "gives", ())
+    except MissingExtraError:
+        return [str(stage.get("name"))]
+    return numbers
 
 
 def free_name(name: str, taken: Container[str]) -> str:
@@ -231,10 +241,11 @@ def make_stage(kind: str, settings: Stage, kb: object) -> Any:
     if not isinstance(name, str):
         raise ConfigError(f'the [{kind}] table needs a name, such as name = "…"')
     factory = find(kind, name)
-    before = () if (kind, name) in NEEDS_NO_KB else (kb,)
-    if own or name not in BUILT_IN[kind] or kind == "fusion" or (kind, name) in NEEDS_SETTINGS:
-        # Imported here: most stages in the box need no settings, and looking into signatures is slow.
-        from entlink.linking.settings import checked
+    before = (kb,) if takes_kb(kind, name, factory) else ()
+    if not own and name in BUILT_IN[kind]:
+        # Most stages in the box need no settings, and looking into signatures is slow. One that does is told below.
+        with suppress(TypeError):
+            return factory(*before)
+    from entlink.linking.settings import checked
 
-        own = checked(f"[{kind}] {name}", factory, before, own)
-    return factory(*before, **own)
+    return factory(*before, **checked(f"[{kind}] {name}", factory, before, own))

@@ -59,29 +59,6 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "judged": "entlink.nil:JudgedNil",
     },
 }
-NEEDS_NO_KB = {
-    ("detector", "given"),
-    ("detector", "spacy"),
-    ("detector", "token-classifier"),
-    ("fusion", "weights"),
-    ("fusion", "quotas"),
-    ("evidence", "spelling"),
-    ("ranker", "combination"),
-    ("ranker", "cross-encoder"),
-    ("ranker", "joint"),
-    ("ranker", "prior"),
-}
-NEEDS_SETTINGS = {
-    ("evidence", "cross-encoder"),
-    ("evidence", "senses"),
-    ("ranker", "joint"),
-    ("retriever", "joint"),
-    ("retriever", "taught"),
-    ("nil", "judged"),
-    ("detector", "joint"),
-    ("detector", "spacy"),
-    ("detector", "token-classifier"),
-}
 
 
 def names(kind: str) -> list[str]:
@@ -101,6 +78,15 @@ def find(kind: str, name: str) -> Factory:
             loaded: Factory = point.load()
             return loaded
     raise ConfigError(f"no {kind} named {name!r}{did_you_mean(name, names(kind))}")
+
+
+def takes_kb(kind: str, name: str, factory: Factory) -> bool:
+    """Whether a stage is made with the knowledge base: one of another package always is."""
+    if name not in BUILT_IN[kind]:
+        return True
+    made: Any = factory.__init__ if isinstance(factory, type) else factory  # type: ignore[misc]
+    code = getattr(made, "__code__", None)  # quicker than a signature, and none is there without a constructor
+    return code is not None and "kb" in code.co_varnames[: code.co_argcount]
 
 
 def _entry_points(kind: str) -> Any:

@@ -55,6 +55,8 @@ class JointDetector:
     encoder of entities is if it was moved.
     """
 
+    needs = "the extra retrieval and a model of entlink train joint"
+
     def __init__(
         self,
         kb: KnowledgeBase,

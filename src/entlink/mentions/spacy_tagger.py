@@ -33,6 +33,8 @@ class SpacyTagger:
     mentions of some; without, all stay. Pipelines give no scores.
     """
 
+    needs = "the extra spacy and a pipeline"
+
     def __init__(self, pipeline: str | Path | Any, *, labels: Sequence[str] = ()) -> None:
         is_named = isinstance(pipeline, str | Path)
         given: Any = pipeline  # a Language of spaCy, which need not be installed

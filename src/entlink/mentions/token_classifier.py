@@ -34,6 +34,8 @@ class TokenClassifierDetector:
     types; without, all stay. A text longer than the model reads is read in windows that overlap.
     """
 
+    needs = "the extra train and a model of Hugging Face"
+
     def __init__(self, model: str | Path, *, labels: Sequence[str] = ()) -> None:
         from entlink.encoders.extras import require_train
 

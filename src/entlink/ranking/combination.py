@@ -47,7 +47,7 @@ class CombinationRanker:
     cross-encoder: candidates that have none have the lowest of their list.
 
     `recent` weighs what a conversation linked lately, which is evidence of that name. Without a conversation there is
-    none. `kb` is not needed any more.
+    none. The knowledge base is not looked at.
     """
 
     def __init__(

@@ -18,6 +18,8 @@ class CrossEncoderRanker:
     and score 0.
     """
 
+    needs = "the evidence cross-encoder"
+
     needed_evidence = ("cross-encoder",)
 
     def rank(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Candidate]]:

@@ -21,6 +21,8 @@ class JointRanker:
     multiplied; `scale` says it instead.
     """
 
+    needs = "a model of entlink train joint, or its scale"
+
     def __init__(self, model: str | Path | None = None, *, scale: float | None = None) -> None:
         if (model is None) == (scale is None):
             raise ConfigError("the ranker joint needs either the model whose evidence it ranks, or its scale")

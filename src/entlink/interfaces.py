@@ -97,7 +97,11 @@ class Fusion(Protocol):
 
 @runtime_checkable
 class Ranker(Protocol):
-    """Candidates to an order."""
+    """Candidates to an order, by the evidence they have.
+
+    An attribute `wanted_evidence` may name the evidence stages that it weighs without being told, and
+    `needed_evidence` those it cannot do without.
+    """
 
     def rank(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Candidate]]:
         """The candidates of each shortlist, rescored, best first."""

@@ -85,7 +85,7 @@ class CombinationRanker:
             return candidates
         told = self._derived([dict(one.evidence) for one in candidates])
         bias = self._bias_among(told, positive)
-        sums = [sum([weight * own[name] for name, weight in terms if name in own]) for own in told]
+        sums = [sum([weight * own[name] for name, weight in terms if name in own], 0.0) for own in told]
         most = max(sums)
         powers = [exp(one - most) for one in sums]
         total = sum(powers)

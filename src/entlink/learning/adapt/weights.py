@@ -81,7 +81,9 @@ def evidence(linker: Linker, cases: Sequence[Case], progress: Progress) -> list[
             unknown = any(name not in one.evidence for found in shortlists for one in found.candidates)
             if name != "alias" and unknown:
                 told = zip(shortlists, scorer.gather(shortlists), strict=True)
-                shortlists = [_with(name, one, [own[scorer.gives[0]] for own in numbers]) for one, numbers in told]
+                shortlists = [
+                    _with(name, one, [own.get(scorer.gives[0], 0.0) for own in numbers]) for one, numbers in told
+                ]
         lists += linker.rank(shortlists)
     return lists
 

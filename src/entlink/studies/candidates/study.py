@@ -84,9 +84,10 @@ class _Together:
     def _watch(self) -> None:
         pooling = self.linker.pooling
         assert pooling is not None
-        for name in pooling.retrievers.keys() & pooling.scorers.keys():
-            self._watches[name] = Stopwatch(pooling.scorers[name])
-            self.on_demand[name] = _Row(name, "on demand")
+        for name, scorer in pooling.scorers.items():
+            if name in pooling.retrievers:
+                self._watches[name] = Stopwatch(scorer)
+                self.on_demand[name] = _Row(name, "on demand")
         self._fusion = pooling.fusion = KeptPools(pooling.fusion)
 
     @property

@@ -13,6 +13,7 @@ from entlink.kb.store.edits import add
 from entlink.linking.evidence import Gathering, make_evidence
 from entlink.ranking.combination import DEFAULT_WEIGHTS, CombinationRanker
 from entlink.testing import check_evidence
+from gathered import scores_of
 from knowledge_bases import article, make_kb
 
 TEXT = "Many Dutch painters worked in the Netherlands, and their Dutch ships went far."
@@ -54,19 +55,20 @@ class Whole:
 def test_it_is_the_logarithm_of_how_many_paragraphs_have_both(folder, opened):
     ensure_company(folder, processes=1)
     evidence = CooccurrenceEvidence(opened(folder))
-    assert evidence.of("Dutch", CANDIDATES) == pytest.approx([log1p(1), log1p(3)])
-    assert evidence.of("Dutch", [Candidate("nobody", 0.1, {}, "Nobody"), *CANDIDATES]) == pytest.approx(
-        [0.0, log1p(1), log1p(3)]
-    )
-    assert evidence.of("Netherlands", CANDIDATES) == [0.0, 0.0]
-    assert evidence.of("Dutch", []) == []
+    with_nobody = [Candidate("nobody", 0.1, {}, "Nobody"), *CANDIDATES]
+    asked = [shortlist("Dutch"), shortlist("Dutch", with_nobody), shortlist("Netherlands"), shortlist("Dutch", [])]
+    both, three, names, none = scores_of(evidence, asked)
+    assert both == pytest.approx([log1p(1), log1p(3)])
+    assert three == pytest.approx([0.0, log1p(1), log1p(3)])
+    assert names == [0.0, 0.0]
+    assert none == []
     check_evidence(evidence, [shortlist("Dutch"), shortlist("Netherlands")])
 
 
 def test_without_an_index_there_is_no_evidence(folder, opened):
     kb = opened(folder)
     ranker = Whole(kb, weights={"coherence": 0.0})
-    assert CooccurrenceEvidence(kb).of("Dutch", CANDIDATES) is None
+    assert CooccurrenceEvidence(kb).gather([shortlist("Dutch")]) == [[{}, {}]]
     assert all("company" not in one.evidence for one in ranker.rank([shortlist("Dutch")])[0])
     ensure_company(folder, processes=1)  # found from then on
     assert [one.entity for one in ranker.rank([shortlist("Dutch")])[0]] == ["nl", "de"]
@@ -82,7 +84,7 @@ def test_without_numpy_there_is_no_evidence(folder, opened, monkeypatch):
         return importing(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", without_numpy)
-    assert CooccurrenceEvidence(kb).of("Dutch", CANDIDATES) is None
+    assert CooccurrenceEvidence(kb).gather([shortlist("Dutch")]) == [[{}, {}]]
 
 
 def test_the_combination_weighs_it(folder, opened):

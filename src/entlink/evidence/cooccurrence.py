@@ -34,19 +34,18 @@ class CooccurrenceEvidence:
         self._keys.clear()
 
     def gather(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Mapping[str, float]]]:
-        told = (self.of(one.mention.text, one.candidates) for one in shortlists)
+        company = self._company
+        if company is None or not company.is_there():
+            return [[{} for _ in one.candidates] for one in shortlists]
         return [
-            [{} for _ in one.candidates] if values is None else [{"company": value} for value in values]
-            for one, values in zip(shortlists, told, strict=True)
+            [{"company": value} for value in self._values(company, one.mention.text, one.candidates)]
+            for one in shortlists
         ]
 
-    def of(self, surface: str, candidates: Sequence[Candidate]) -> list[float] | None:
-        """For each candidate; None where the knowledge base has no index of co-occurrence."""
-        if self._company is None or not self._company.is_there():
-            return None
+    def _values(self, company: Company, surface: str, candidates: Sequence[Candidate]) -> list[float]:
         keys = [self._key(one.entity) for one in candidates]
         known = [key for key in keys if key is not None]
-        counts = dict(zip(known, self._company.of(surface, known), strict=True))
+        counts = dict(zip(known, company.of(surface, known), strict=True))
         return [0.0 if key is None else log1p(counts[key]) for key in keys]
 
     def _key(self, id: str) -> int | None:

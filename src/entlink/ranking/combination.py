@@ -119,7 +119,10 @@ class CombinationRanker:
         """The share of the bias that the evidence at hand can make up for."""
         if not positive:
             return self.bias
-        at_hand = sum(weight for name, weight in positive.items() if any(name in own for own in told))
+        first, *others = told  # which mostly has all there is
+        at_hand = sum(
+            [weight for name, weight in positive.items() if name in first or any(name in own for own in others)]
+        )
         return self.bias * at_hand / sum(positive.values())
 
 

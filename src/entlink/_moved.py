@@ -1,6 +1,6 @@
 """Modules under the paths that release 0.1 documented: each import warns and gives the module where it is now.
 
-They go with the release after next.
+They go with the next release.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The stages of linking: each a protocol with one method over a batch.
 
-A stage may import `documents`, `interfaces`, `errors`, `spans`, `kb` and `encoders`, and never another stage.
+A stage may import the ground floor, `kb` and `encoders`, and never another stage.
 `entlink.testing` has checks for those who write their own.
 """
 

@@ -39,7 +39,7 @@ def folder(request: pytest.FixtureRequest) -> Path:
 
 
 def test_the_golden_file_has_all_that_is_at_hand():
-    assert set(at_hand()) <= set(SPLITS), "python tests/datasets/golden_datasets.py > tests/golden/datasets.toml"
+    assert set(at_hand()) <= set(SPLITS), "python tests/helpers/golden_datasets.py > tests/golden/datasets.toml"
 
 
 @pytest.mark.parametrize(("name", "split"), SPLITS, ids="/".join)

@@ -1,6 +1,6 @@
 """The first, tenth and last record of every dataset that is at hand, by hash: real data is not committed.
 
-python tests/datasets/golden_datasets.py > tests/golden/datasets.toml       makes the golden file anew
+python tests/helpers/golden_datasets.py > tests/golden/datasets.toml       makes the golden file anew
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def golden(name: str, split: str) -> dict[str, Any]:
 
 
 def _toml() -> Iterator[str]:
-    yield "# Made by `python tests/datasets/golden_datasets.py > tests/golden/datasets.toml`.\n"
+    yield "# Made by `python tests/helpers/golden_datasets.py > tests/golden/datasets.toml`.\n"
     for name, split in at_hand():
         made = golden(name, split)
         yield f"\n[{name}.{split}]\nrecords = {made.pop('records')}\n"

@@ -89,3 +89,18 @@ def test_a_folder_whose_replacement_was_killed_between_its_moves_is_still_there(
     with pytest.raises(RuntimeError), whole_folder(folder):
         raise RuntimeError
     assert [path.name for path in folder.iterdir()] == ["old"]
+
+
+def test_what_was_there_stays_until_all_of_the_new_folder_is_on_the_disk(tmp_path, monkeypatch):
+    folder = tmp_path / "made"
+    folder.mkdir()
+    (folder / "old").touch()
+
+    def full(descriptor: int) -> None:
+        assert (folder / "old").exists()
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="the disk is full"), whole_folder(folder) as partial:
+        (partial / "new").touch()
+    assert [path.name for path in folder.iterdir()] == ["old"]

@@ -143,3 +143,9 @@ def test_progress_and_the_collector_of_garbage(world_folder, tmp_path):
 def test_a_folder_is_no_output(world_folder, tmp_path):
     with pytest.raises(InputError, match="this is a folder"):
         link_file(world_folder, io.BytesIO(b"Venus"), tmp_path)
+
+
+def test_what_no_input_can_hold_is_refused(world_folder, tmp_path):
+    (tmp_path / "a.txt").write_text("Mercury")
+    with pytest.raises(InputError, match="cannot hold 'prose': choose among auto, text"):
+        entlink.link_file(world_folder, tmp_path / "a.txt", input="prose")

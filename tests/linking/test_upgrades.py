@@ -100,8 +100,16 @@ def test_an_old_linker_links(world_folder, saved):
 def test_a_linker_with_slots_is_read_without_them(saved, caplog):
     config = saved(
         '[[retriever]]\nname = "alias"\n[[retriever]]\nname = "slots"\nmodel = "./slots"\n'
+        '[fusion]\nname = "weights"\nweights = { alias = 1.0, slots = 0.5 }\n'
         '[ranker]\nname = "combination"\nweights = { alias = 1.0, slots = 1.5 }\n'
+        '[nil]\nname = "calibrated"\nalways = ["alias", "slots"]\n'
     )
     assert [stage["name"] for stage in config.retriever] == ["alias"]
-    assert config.ranker["weights"] == {"alias": 1.0}
+    assert config.fusion["weights"] == config.ranker["weights"] == {"alias": 1.0}
+    assert config.nil["always"] == ["alias"]
     assert "`entlink adapt` makes one without" in caplog.text
+
+
+def test_a_ranker_without_weights_gets_none_with_the_slots(saved):
+    config = saved('[[retriever]]\nname = "alias"\n[[retriever]]\nname = "slots"\n[ranker]\nname = "prior"\n')
+    assert config.ranker == {"name": "prior"}

@@ -34,12 +34,23 @@ def write_whole(path: Path, content: bytes) -> None:
     put_in_place(partial, path)
 
 
-def put_in_place(written: Path, target: Path) -> None:
-    """Give a file or folder its name once all of it is on the disk; a file that had the name is replaced."""
+def put_in_place(written: Path, target: Path, before: Path | None = None) -> None:
+    """Give a file or folder its name once all of it is on the disk.
+
+    A file that had the name is replaced; a folder that had it is moved to `before`, and back if something goes wrong.
+    """
     for path in (*(written.rglob("*") if written.is_dir() else ()), written):
         if path.is_file() or path.is_dir():
             _sync(path)
-    written.replace(target)
+    is_moved = before is not None and target.exists()
+    if before is not None and is_moved:
+        target.replace(before)
+    try:
+        written.replace(target)
+    except OSError:
+        if before is not None and is_moved:
+            before.replace(target)
+        raise
     _sync(target.parent)
 
 
@@ -54,9 +65,7 @@ def whole_folder(folder: Path) -> Iterator[Path]:
     partial.mkdir(parents=True)
     yield partial
     shutil.rmtree(before, ignore_errors=True)
-    if folder.exists():
-        folder.replace(before)
-    put_in_place(partial, folder)
+    put_in_place(partial, folder, before)
     shutil.rmtree(before, ignore_errors=True)
 
 

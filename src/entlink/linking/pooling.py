@@ -104,7 +104,7 @@ def _score(shortlists: list[Shortlist], name: str, scorer: Evidence, others: fro
         pool = {one.entity: one for one in candidates}
         for one, numbers in zip(unknown[at], told, strict=True):
             if name != score and score in numbers:
-                numbers = {**numbers, name: numbers[score]}
+                numbers = {name if own == score else own: value for own, value in numbers.items()}
             evidence = {**_own(numbers, others), **one.evidence}
             pool[one.entity] = Candidate(one.entity, one.score, evidence, one.title)
         shortlists[at] = Shortlist(document, mention, list(pool.values()))

@@ -28,8 +28,21 @@ def _without_slots(config: LinkerConfig, path: Path | None) -> LinkerConfig:
     logging.getLogger(__name__).warning(
         "%s: `slots` is left out, it is gone; `entlink adapt` makes one without", path or "the configuration"
     )
-    weights = {name: weight for name, weight in config.ranker.get("weights", {}).items() if name != "slots"}
-    return msgspec.structs.replace(config, retriever=stages, ranker={**config.ranker, "weights": weights})
+    ranker, nil = _without(config.ranker, "slots"), _without(config.nil, "slots")
+    fusion = None if config.fusion is None else _without(config.fusion, "slots")
+    return msgspec.structs.replace(config, retriever=stages, fusion=fusion, ranker=ranker, nil=nil)
+
+
+def _without(stage: Stage, gone: str) -> Stage:
+    """A stage that no longer speaks of a name, neither in a table of numbers nor in a list of names."""
+    kept: Stage = {}
+    for setting, value in stage.items():
+        if isinstance(value, dict):
+            value = {name: number for name, number in value.items() if name != gone}
+        elif isinstance(value, list | tuple):
+            value = [name for name in value if name != gone]
+        kept[setting] = value
+    return kept
 
 
 def _senses_are_evidence(config: LinkerConfig, path: Path | None) -> LinkerConfig:

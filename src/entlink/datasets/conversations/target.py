@@ -58,9 +58,7 @@ class FolderTarget:
     def _move_into_place(self) -> None:
         replaced = self.folder.with_name(self.folder.name + REPLACED)
         shutil.rmtree(replaced, ignore_errors=True)
-        if self.folder.exists():
-            self.folder.rename(replaced)
-        put_in_place(self.made, self.folder)
+        put_in_place(self.made, self.folder, replaced)
         shutil.rmtree(replaced, ignore_errors=True)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from entlink.errors import ExistsError, InputError
+from entlink.io.atomic import put_in_place
 
 _SUFFIXES = (".jsonl.gz", ".jsonl")
 WORK, CARD = ".building", ".card.json"
@@ -42,5 +43,5 @@ class Target:
         """Each file appears whole; the card comes last, and never stands beside files that it is not of."""
         self.card.unlink(missing_ok=True)
         for path, file in zip(made, self.files, strict=True):
-            path.replace(file)
-        card.replace(self.card)
+            put_in_place(path, file)
+        put_in_place(card, self.card)

@@ -11,6 +11,7 @@ from entlink.evaluation.report.latex import latex
 from entlink.evaluation.report.page import GENERATOR, page
 from entlink.evaluation.report.spreadsheets import spreadsheets
 from entlink.evaluation.results import Evaluation
+from entlink.io.atomic import put_in_place
 from entlink.io.progress import Progress
 
 _SUFFIXES = (".html", ".htm")
@@ -83,7 +84,7 @@ def _write(files: Mapping[Path, str]) -> None:
         for path, content in files.items():
             partials[path].write_bytes(content.encode("utf-8", "replace"))
         for path in reversed(list(files)):
-            partials[path].replace(path)
+            put_in_place(partials[path], path)
     finally:
         for partial in partials.values():
             partial.unlink(missing_ok=True)

@@ -7,8 +7,9 @@ import io
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Literal, NamedTuple, cast
+from typing import BinaryIO, Literal, NamedTuple, cast, get_args
 
+from entlink.errors import InputError
 from entlink.formats.markup.reading import Markup, guess_markup
 from entlink.io.files import Meter, open_bytes, plain_name
 from entlink.io.inputs import Input, input_name
@@ -48,6 +49,8 @@ class _NamedFile(io.BufferedReader):
 @contextmanager
 def open_documents(source: Input, holds: Holds = "auto", *, name: str = "") -> Iterator[OpenDocuments]:
     """Open a file, plain or compressed, or take a binary stream, which stays open; `name` is for one without."""
+    if holds not in get_args(Holds):
+        raise InputError(f"an input cannot hold {holds!r}: choose among {', '.join(get_args(Holds))}")
     path = Path(source) if isinstance(source, str | Path) else None
     name = input_name(source) or name
     meter = Meter()

@@ -177,8 +177,9 @@ def move_into_place(work: Path, target: Path) -> None:
         shutil.rmtree(_replaced(target), ignore_errors=True)  # half removed by a replacement that was killed
         # Whoever is editing or indexing the old one must be done, or their work would go with it.
         with write_lock(target), write_lock(target, "index.lock"):
-            target.rename(_replaced(target))
-    put_in_place(work, target)
+            put_in_place(work, target, _replaced(target))
+    else:
+        put_in_place(work, target)
     shutil.rmtree(_replaced(target), ignore_errors=True)
     shutil.rmtree(target / "staging", ignore_errors=True)
     (target / PLAN).unlink(missing_ok=True)

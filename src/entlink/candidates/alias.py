@@ -2,63 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 
+from entlink.candidates._lookup import ScoringLookup
 from entlink.documents import Candidate
-from entlink.interfaces import Question, Shortlist
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.names.aliases import AliasEntry, prior
 from entlink.text.folding import key_of
 
-_CACHED_SURFACES = 100_000
 Bearer = tuple[AliasEntry, str, str]  # with its id and title
 
 
-class AliasRetriever:
+class AliasRetriever(ScoringLookup):
     """The entities that bear the mention's surface as a name, most likely first; P(e|m) is over the wanted types.
 
     With `wide` those that bear it at any tier, where else the tightest tier that finds some decides.
     """
 
     gives = ("alias",)
+    _CACHED_SURFACES = 100_000
 
     def __init__(self, kb: KnowledgeBase, *, limit: int = 30, wide: bool = False) -> None:
-        self.kb, self.limit, self.wide = kb, limit, wide
-        self._types: frozenset[str] = frozenset()
-        self._found: dict[str, tuple[Candidate, ...]] = {}
-
-    def keep_to_types(self, types: frozenset[str]) -> None:
-        self._types = types
-        self._found.clear()
-
-    def knowledge_base_changed(self) -> None:
-        self._found.clear()
-
-    def retrieve(self, questions: Sequence[Question]) -> list[list[Sequence[Candidate]]]:
-        found, look_up = self._found, self.candidates
-        return [
-            [found.get(mention.text) or look_up(mention.text) for mention in question.mentions]
-            for question in questions
-        ]
-
-    def gather(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Mapping[str, float]]]:
-        """P(e|m) of what others found: 0 for entities that do not bear the name."""
-        return [
-            [{"alias": priors.get(one.entity, 0.0)} for one in shortlist.candidates]
-            for shortlist in shortlists
-            for priors in ({one.entity: one.score for one in self.candidates(shortlist.mention.text)},)
-        ]
-
-    def candidates(self, surface: str) -> tuple[Candidate, ...]:
-        """The candidates of a surface; the same records every time, since they are frozen."""
-        found = self._found.get(surface)
-        if found is None:
-            if len(self._found) >= _CACHED_SURFACES:
-                self._found.clear()
-            found = self._found[surface] = self._look_up_wide(surface) if self.wide else self._look_up(surface)
-        return found
+        super().__init__(kb, limit)
+        self.wide = wide
 
     def _look_up(self, surface: str) -> tuple[Candidate, ...]:
+        return self._wide(surface) if self.wide else self._tightest(surface)
+
+    def _tightest(self, surface: str) -> tuple[Candidate, ...]:
         meaning = self.kb.meaning(surface)
         bearers = list(self.kb.bearers(meaning, None if self._types else self.limit))
         total = meaning.total
@@ -78,10 +49,10 @@ class AliasRetriever:
             candidates.append(Candidate(id, share, evidence, title))
         return tuple(candidates)
 
-    def _look_up_wide(self, surface: str) -> tuple[Candidate, ...]:
+    def _wide(self, surface: str) -> tuple[Candidate, ...]:
         meaning = self.kb.meaning(surface)
         if meaning.pinned or meaning.blocked:
-            return self._look_up(surface)
+            return self._tightest(surface)
         heads = [(entry, *head) for entry in self.kb.wide(surface) if (head := self.kb.head_of(entry.entity))]
         if self._types:
             heads = [one for one in heads if self._types.intersection(self.kb.types(one[1]))]

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from entlink.candidates._lookup import SurfaceLookup
 from entlink.documents import Candidate
-from entlink.interfaces import Question
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.names.aliases import AliasEntry, prior
 from entlink.kb.names.neighbours import near_keys
 from entlink.text.folding import key_of
 
-_CACHED_SURFACES = 20_000
 
-
-class EditDistanceRetriever:
+class EditDistanceRetriever(SurfaceLookup):
     """Other names at most `distance` edits away (and at least `similarity` alike), the closest first.
 
     `entlink.kb.names.neighbours.near_keys` says which neighbours are found; mentions shorter than four characters
     have none.
     """
+
+    _CACHED_SURFACES = 20_000
 
     def __init__(
         self,
@@ -30,34 +28,14 @@ class EditDistanceRetriever:
         similarity: float = 0.75,
         scanned: int = 5_000,
     ) -> None:
-        self.kb, self.limit, self.distance = kb, limit, distance
-        self.similarity, self.scanned = similarity, scanned
-        self._types: frozenset[str] = frozenset()
-        self._found: dict[str, tuple[Candidate, ...]] = {}
+        super().__init__(kb, limit)
+        self.distance, self.similarity, self.scanned = distance, similarity, scanned
 
-    def keep_to_types(self, types: frozenset[str]) -> None:
-        self._types = types
-        self._found.clear()
-
-    def knowledge_base_changed(self) -> None:
-        self._found.clear()
-
-    def retrieve(self, questions: Sequence[Question]) -> list[list[Sequence[Candidate]]]:
-        return [[self.candidates(mention.text) for mention in question.mentions] for question in questions]
-
-    def candidates(self, surface: str) -> tuple[Candidate, ...]:
-        """The candidates of a surface, cached."""
-        found = self._found.get(surface)
-        if found is None:
-            if len(self._found) >= _CACHED_SURFACES:
-                self._found.clear()
-            blocked = self.kb.meaning(surface).blocked
-            found = self._found[surface] = () if blocked else self._look_up(key_of(surface))
-        return found
-
-    def _look_up(self, key: str) -> tuple[Candidate, ...]:
+    def _look_up(self, surface: str) -> tuple[Candidate, ...]:
+        if self.kb.meaning(surface).blocked:
+            return ()
         best: dict[str, Candidate] = {}
-        for near, alike in self._near(key):
+        for near, alike in self._near(key_of(surface)):
             bearers = self._bearers(near)
             total = sum(entry.support for entry, _, _ in bearers)
             for entry, id, title in bearers[: self.limit]:

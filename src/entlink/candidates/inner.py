@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
+from entlink.candidates._lookup import ScoringLookup
 from entlink.documents import Candidate
-from entlink.interfaces import Question, Shortlist
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.names.aliases import prior
 from entlink.text.folding import key_of
 
-_CACHED_SURFACES = 50_000
 _WORD = re.compile(r"\w+(?:['’&.\-]\w+)*")
 _MOST_WORDS = 8  # of a mention that is looked into
 _BEGINNING = 0.5  # what a name at the beginning counts: in English, the head of a phrase is its end
 
 
-class InnerNamesRetriever:
+class InnerNamesRetriever(ScoringLookup):
     """The entities one of whose names is the end or the beginning of the mention, but not all of it.
 
     A score is the share of the mention's words that the name has, times P(e|m) of that name; of a name at the
@@ -27,38 +26,7 @@ class InnerNamesRetriever:
     gives = ("inner",)
 
     def __init__(self, kb: KnowledgeBase, *, limit: int = 5) -> None:
-        self.kb, self.limit = kb, limit
-        self._types: frozenset[str] = frozenset()
-        self._found: dict[str, tuple[Candidate, ...]] = {}
-
-    def keep_to_types(self, types: frozenset[str]) -> None:
-        self._types = types
-        self._found.clear()
-
-    def knowledge_base_changed(self) -> None:
-        self._found.clear()
-
-    def retrieve(self, questions: Sequence[Question]) -> list[list[Sequence[Candidate]]]:
-        return [
-            [self.candidates(mention.text)[: self.limit] for mention in question.mentions] for question in questions
-        ]
-
-    def gather(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Mapping[str, float]]]:
-        """The score of what others found: 0 for entities with no such name."""
-        return [
-            [{"inner": scores.get(one.entity, 0.0)} for one in shortlist.candidates]
-            for shortlist in shortlists
-            for scores in ({one.entity: one.score for one in self.candidates(shortlist.mention.text)},)
-        ]
-
-    def candidates(self, surface: str) -> tuple[Candidate, ...]:
-        """All entities named inside a surface, cached."""
-        found = self._found.get(surface)
-        if found is None:
-            if len(self._found) >= _CACHED_SURFACES:
-                self._found.clear()
-            found = self._found[surface] = self._look_up(surface)
-        return found
+        super().__init__(kb, limit)
 
     def _look_up(self, surface: str) -> tuple[Candidate, ...]:
         words = list(_WORD.finditer(surface))

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+from entlink.candidates._lookup import ScoringLookup
 from entlink.documents import Candidate
 from entlink.errors import DamagedError
-from entlink.interfaces import Question, Shortlist
 from entlink.kb.indexes.short_names import ShortIndex, ShortName, ensure_short, forms_of
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.text.folding import key_of
 from entlink.text.short_forms import initials
 
-_CACHED_SURFACES = 50_000
 _UNSEEN = 0.5  # of a time: what is never spoken of in full may still be meant
 
 
-class ShortenedRetriever:
+class ShortenedRetriever(ScoringLookup):
     """The entities one of whose names begins or ends with the mention, or has it as its initials.
 
     A score is the share of an entity among all of them, by how often the knowledge base's texts speak of each in
@@ -29,45 +28,18 @@ class ShortenedRetriever:
     gives = ("shortened",)
 
     def __init__(self, kb: KnowledgeBase, *, limit: int = 10) -> None:
-        self.kb, self.limit = kb, limit
-        self._types: frozenset[str] = frozenset()
-        self._found: dict[str, tuple[Candidate, ...]] = {}
+        super().__init__(kb, limit)
         self._index: ShortIndex | None = None
         self._index_folder: Path | None = None
         self._fresh: dict[str, list[ShortName]] | None = None
 
-    def keep_to_types(self, types: frozenset[str]) -> None:
-        self._types = types
-        self._found.clear()
-
     def knowledge_base_changed(self) -> None:
-        self._found.clear()
+        super().knowledge_base_changed()
         self._fresh = None
 
-    def retrieve(self, questions: Sequence[Question]) -> list[list[Sequence[Candidate]]]:
-        return [
-            [self.candidates(mention.text)[: self.limit] for mention in question.mentions] for question in questions
-        ]
-
-    def gather(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Mapping[str, float]]]:
-        """The share of what others found: 0 for entities with no such name."""
-        return [
-            [{"shortened": shares.get(one.entity, 0.0)} for one in shortlist.candidates]
-            for shortlist in shortlists
-            for shares in ({one.entity: one.score for one in self.candidates(shortlist.mention.text)},)
-        ]
-
-    def candidates(self, surface: str) -> tuple[Candidate, ...]:
-        """All that a surface may be short for, cached."""
-        found = self._found.get(surface)
-        if found is None:
-            if len(self._found) >= _CACHED_SURFACES:
-                self._found.clear()
-            blocked = self.kb.meaning(surface).blocked
-            found = self._found[surface] = () if blocked else self._look_up(surface)
-        return found
-
     def _look_up(self, surface: str) -> tuple[Candidate, ...]:
+        if self.kb.meaning(surface).blocked:
+            return ()
         forms = [form for form in (key_of(surface), initials(surface)) if form]
         live = [(*head, one.times + _UNSEEN) for one in self._names(forms) if (head := self._head(one)) is not None]
         total = sum(times for _, _, times in live)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from entlink.documents import Candidate, Document, Mention, Span
-from entlink.evidence.spelling import SpellingEvidence, are_initials, likeness
+from entlink.evidence.spelling import SpellingEvidence, likeness
 from entlink.interfaces import Shortlist
 from entlink.testing import check_evidence
 
@@ -51,4 +51,6 @@ def test_likeness(surface, title, least, most):
     ],
 )
 def test_initials(surface, title, is_so):
-    assert are_initials(surface, title) is is_so
+    mention = Mention(Span(0, len(surface)), surface)
+    shortlist = Shortlist(Document("d", surface), mention, [Candidate("e", 0.5, {}, title)])
+    assert SpellingEvidence().gather([shortlist])[0][0]["initials"] == is_so

@@ -61,12 +61,6 @@ def _measures() -> tuple[Callable[[str, str], float], Callable[[str, str], float
     return JaroWinkler.similarity, Prefix.similarity
 
 
-def are_initials(surface: str, title: str) -> bool:
-    """Whether the surface is the title's initials: "U.S." of United States, "MoMA" of Museum of Modern Art."""
-    capitals = _capitals(surface)
-    return capitals is not None and _has_initials(title, capitals)
-
-
 def _capitals(surface: str) -> str | None:
     """The letters of a surface that may be initials, folded."""
     letters = [character for character in surface if character.isalnum()]

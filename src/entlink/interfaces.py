@@ -39,7 +39,10 @@ class Detector(Protocol):
     """Documents to mentions."""
 
     def detect(self, documents: Sequence[Document]) -> list[list[Mention]]:
-        """The mentions of each document, sorted by start, none overlapping another."""
+        """The mentions of each document, sorted by start, none overlapping another.
+
+        A detector with the attribute `may_overlap` proposes overlapping ones: a `Settling` NIL policy chooses.
+        """
 
 
 @runtime_checkable
@@ -113,6 +116,14 @@ class NilPolicy(Protocol):
 
     def decide(self, shortlists: Sequence[Shortlist]) -> list[Link]:
         """A link for each shortlist: to its best candidate, or NIL."""
+
+
+@runtime_checkable
+class Settling(Protocol):
+    """A NIL policy that also says which of overlapping proposals are mentions, after all are ranked."""
+
+    def settle(self, document: Document, links: Sequence[Link]) -> Sequence[Link]:
+        """The links to keep, none overlapping another; mentions that the document gives all stay."""
 
 
 @runtime_checkable

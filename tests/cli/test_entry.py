@@ -113,7 +113,7 @@ def test_after_two_dashes_everything_is_an_argument(run, toy):
 
 def test_stages(run):
     assert run("stages", "--json").json["detector"] == [
-        *("dictionary", "given", "joint", "learned", "spacy", "token-classifier")
+        *("dictionary", "given", "joint", "learned", "names", "spacy", "token-classifier")
     ]
     assert "retriever  alias, bm25, dense, edit-distance" in run("stages").out
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-
 from entlink.candidates._lookup import ScoringLookup
 from entlink.documents import Candidate
 from entlink.errors import DamagedError
-from entlink.kb.indexes.short_names import ShortIndex, ShortName, ensure_short, forms_of
+from entlink.kb.indexes.short_names import ShortName, ShortNames
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.text.folding import key_of
-from entlink.text.short_forms import initials
 
 _UNSEEN = 0.5  # of a time: what is never spoken of in full may still be meant
 
@@ -29,47 +24,21 @@ class ShortenedRetriever(ScoringLookup):
 
     def __init__(self, kb: KnowledgeBase, *, limit: int = 10) -> None:
         super().__init__(kb, limit)
-        self._index: ShortIndex | None = None
-        self._index_folder: Path | None = None
-        self._fresh: dict[str, list[ShortName]] | None = None
+        self._names = ShortNames(kb)
 
     def knowledge_base_changed(self) -> None:
         super().knowledge_base_changed()
-        self._fresh = None
+        self._names.knowledge_base_changed()
 
     def _look_up(self, surface: str) -> tuple[Candidate, ...]:
         if self.kb.meaning(surface).blocked:
             return ()
-        forms = [form for form in (key_of(surface), initials(surface)) if form]
-        live = [(*head, one.times + _UNSEEN) for one in self._names(forms) if (head := self._head(one)) is not None]
+        names = self._names.of(surface)
+        live = [(*head, one.times + _UNSEEN) for one in names if (head := self._head(one)) is not None]
         total = sum(times for _, _, times in live)
         return tuple(
             Candidate(id, times / total, {}, title) for id, title, times in sorted(live, key=lambda one: -one[2])
         )
-
-    def _names(self, forms: Sequence[str]) -> list[ShortName]:
-        """Each entity that has one of the forms, once; those that changed as they are now."""
-        index, fresh = self._opened(), self._fresh_names()
-        found = [one for form in forms for one in index.of(form) if self._has(one.entity, form)]
-        found += [one for form in forms for one in fresh.get(form, ())]
-        return list({one.entity: one for one in found}.values())
-
-    def _has(self, key: int, form: str) -> bool:
-        """Whether what the index says of an entity holds: not if it changed, nor if it was called otherwise then."""
-        if key in self.kb.changed_keys:
-            return False
-        if self.kb.date is None:
-            return True
-        entity = self.kb.entity(key)
-        return entity is not None and form in forms_of(entity)
-
-    def _fresh_names(self) -> dict[str, list[ShortName]]:
-        if self._fresh is None:
-            self._fresh = {}
-            for key, entity in self.kb.fresh_entities():
-                for form in forms_of(entity):
-                    self._fresh.setdefault(form, []).append(ShortName(key, 0))
-        return self._fresh
 
     def _head(self, name: ShortName) -> tuple[str, str] | None:
         """The id and title of an entity; None if it is gone, not there at that date, or of another type."""
@@ -80,11 +49,3 @@ class ShortenedRetriever(ScoringLookup):
         if self._types and not self._types.intersection(self.kb.types(id)):
             return None
         return id, title
-
-    def _opened(self) -> ShortIndex:
-        if self._index is None or self._index_folder != self.kb.index_folder:
-            folder = ensure_short(self.kb.folder)
-            if self._index is not None:
-                self._index.close()
-            self._index, self._index_folder = ShortIndex(folder), self.kb.index_folder
-        return self._index

@@ -21,6 +21,7 @@ from entlink.interfaces import (
     Question,
     Ranker,
     Retriever,
+    Settling,
     Shortlist,
     Typed,
 )
@@ -197,7 +198,9 @@ class Linker:
         return self._gathering.ranked(self.ranker, shortlists)
 
     def _wanted(self, links: Iterable[Link], document: Document) -> Iterable[Link]:
-        """Weak links go; so do found names none of whose entities is of the wanted types."""
+        """Weak links go; so do found names none of whose entities is of the wanted types, and proposals not kept."""
+        if isinstance(self.nil, Settling):
+            links = self.nil.settle(document, list(links))
         if not self.types and self.min_score <= 0.0:
             return links
         given = document.mentions is not None

@@ -18,6 +18,7 @@ Factory = Callable[..., Any]
 BUILT_IN: dict[str, dict[str, str]] = {
     "detector": {
         "dictionary": "entlink.mentions.dictionary:DictionaryDetector",
+        "names": "entlink.mentions.names:NamesDetector",
         "given": "entlink.mentions.given:GivenMentions",
         "joint": "entlink.mentions.joint:JointDetector",
         "learned": "entlink.mentions.learned:make_learned",
@@ -26,6 +27,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
     },
     "retriever": {
         "alias": "entlink.candidates.alias:AliasRetriever",
+        "names": "entlink.candidates.names:NamesRetriever",
         "bm25": "entlink.candidates.bm25:BM25Retriever",
         "dense": "entlink.candidates.dense:DenseRetriever",
         "edit-distance": "entlink.candidates.edit_distance:EditDistanceRetriever",
@@ -43,6 +45,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "coherence": "entlink.evidence.coherence:CoherenceEvidence",
         "cross-encoder": "entlink.evidence.cross_encoder:CrossEncoderEvidence",
         "popularity": "entlink.evidence.popularity:PopularityEvidence",
+        "context": "entlink.evidence.context:ContextEvidence",
         "senses": "entlink.evidence.senses:SensesEvidence",
         "spelling": "entlink.evidence.spelling:SpellingEvidence",
     },
@@ -57,6 +60,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "threshold": "entlink.nil:threshold_nil",
         "calibrated": "entlink.nil:CalibratedNil",
         "judged": "entlink.nil:JudgedNil",
+        "keep": "entlink.nil.keep:KeepPolicy",
     },
 }
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 
 _PARENTHESIS = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
+_LISTS_MEANINGS = re.compile(
+    r"^[^.]{0,80}\b(?:may|can|could|might)(?: also)? (?:refer to|mean|stand for|be one of)\b|"
+    r"^[^.]{0,60}\b(?:is a (?:common )?disambiguation|has (?:several|many|more than one) meanings?)\b"
+)
 
 
 def without_parenthesis(title: str) -> str | None:
@@ -21,3 +25,8 @@ def tidy(surface: str) -> str:
 def spaced(title: str) -> str:
     """The title as readers see it; no title of a MediaWiki has a `_` of its own."""
     return title.replace("_", " ")
+
+
+def looks_like_disambiguation(title: str, description: str | None) -> bool:
+    """Whether a page only lists what its name may mean, by its title or by how its text begins (English)."""
+    return title.lower().endswith("(disambiguation)") or bool(_LISTS_MEANINGS.search((description or "")[:160]))

@@ -22,11 +22,12 @@ from entlink.kb.names.own_names import NameSource, given_names
 from entlink.kb.store.store import Store
 from entlink.kb.store.writing import errors_told
 from entlink.text.folding import key_of
-from entlink.text.short_forms import short_forms
+from entlink.text.short_forms import initials, short_forms
 from entlink.text.titles import without_parenthesis
 
 if TYPE_CHECKING:
     from entlink.documents import Entity
+    from entlink.kb.knowledge_base import KnowledgeBase
 
 FORMAT = 1
 DATABASE = "short.sqlite"
@@ -63,6 +64,52 @@ class ShortIndex:
         """The entities of a form, those spoken of most first."""
         rows = self._connection.execute("SELECT entity, times FROM short WHERE form = ? ORDER BY place", (form,))
         return [ShortName(*row) for row in rows]
+
+
+class ShortNames:
+    """The entities that a surface may stand for cut short, as of now: those that changed are looked at anew."""
+
+    def __init__(self, kb: KnowledgeBase) -> None:
+        self.kb = kb
+        self._index: ShortIndex | None = None
+        self._index_folder: Path | None = None
+        self._fresh: dict[str, list[ShortName]] | None = None
+
+    def knowledge_base_changed(self) -> None:
+        self._fresh = None
+
+    def of(self, surface: str) -> list[ShortName]:
+        """Each entity that has the surface as a short form, once."""
+        index, fresh = self._opened(), self._fresh_names()
+        forms = [form for form in (key_of(surface), initials(surface)) if form]
+        found = [one for form in forms for one in index.of(form) if self._has(one.entity, form)]
+        found += [one for form in forms for one in fresh.get(form, ())]
+        return list({one.entity: one for one in found}.values())
+
+    def _has(self, key: int, form: str) -> bool:
+        """Whether what the index says of an entity holds: not if it changed, nor if it was called otherwise then."""
+        if key in self.kb.changed_keys:
+            return False
+        if self.kb.date is None:
+            return True
+        entity = self.kb.entity(key)
+        return entity is not None and form in forms_of(entity)
+
+    def _fresh_names(self) -> dict[str, list[ShortName]]:
+        if self._fresh is None:
+            self._fresh = {}
+            for key, entity in self.kb.fresh_entities():
+                for form in forms_of(entity):
+                    self._fresh.setdefault(form, []).append(ShortName(key, 0))
+        return self._fresh
+
+    def _opened(self) -> ShortIndex:
+        if self._index is None or self._index_folder != self.kb.index_folder:
+            folder = ensure_short(self.kb.folder)
+            if self._index is not None:
+                self._index.close()
+            self._index, self._index_folder = ShortIndex(folder), self.kb.index_folder
+        return self._index
 
 
 def ensure_short(folder: Path, progress: Progress = ignore_progress) -> Path:

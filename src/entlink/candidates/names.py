@@ -1,0 +1,75 @@
+"""Candidates by all that a mention may be a name of: names in any spelling, and names cut short."""
+
+from __future__ import annotations
+
+from math import log1p
+
+from entlink.candidates._lookup import SurfaceLookup
+from entlink.documents import Candidate
+from entlink.kb.indexes.short_names import ShortNames
+from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.kb.names.aliases import prior
+from entlink.text.titles import looks_like_disambiguation, without_parenthesis
+
+_SHARE_OF_TITLE = 0.5
+
+
+class NamesRetriever(SurfaceLookup):
+    """The entities that have the surface as a name at any tier, or as a short form: "Mozart", "MIT", "the Bulls".
+
+    Evidence: `prior` P(e|m) and `tier` of a name, `shortened` the share of a short form by how often texts speak of
+    each entity in full, `times` the logarithm of that number, `is_title` if the name is the title as it is written.
+    Disambiguation pages are no candidates.
+    """
+
+    needs = "an index of names cut short, made at the first use"
+
+    def __init__(self, kb: KnowledgeBase, *, limit: int = 12) -> None:
+        super().__init__(kb, limit)
+        self._short = ShortNames(kb)
+
+    def knowledge_base_changed(self) -> None:
+        super().knowledge_base_changed()
+        self._short.knowledge_base_changed()
+
+    def _look_up(self, surface: str) -> tuple[Candidate, ...]:
+        meaning = self.kb.meaning(surface)
+        if meaning.blocked:
+            return ()
+        found: dict[int, dict[str, float]] = {}
+        entries = self.kb.wide(surface)
+        total = sum(entry.support for entry in entries)
+        for entry in entries:
+            share = prior(entry.support, total)
+            found[entry.entity] = {"prior": share, "support": entry.support, "tier": float(entry.tier)}
+        if meaning.pinned:
+            for one in found.values():
+                one["pinned"] = 1.0
+        else:
+            short = self._short.of(surface)
+            spoken = sum(one.times for one in short) + 1.0
+            for name in short:
+                own = found.setdefault(name.entity, {})
+                own["shortened"] = name.times / spoken
+                own["times"] = log1p(name.times)
+        ranked = sorted(found.items(), key=lambda one: -_rough(one[1]))
+        candidates = (self._candidate(surface, key, evidence) for key, evidence in ranked)
+        kept = [one for one in candidates if one is not None]
+        return tuple(kept[: self.limit])
+
+    def _candidate(self, surface: str, key: int, evidence: dict[str, float]) -> Candidate | None:
+        entity = self.kb.entity(key)
+        if entity is None or (self._types and not self._types.intersection(entity.types)):
+            return None
+        if "pinned" not in evidence and looks_like_disambiguation(entity.title, entity.description):
+            return None
+        if surface == entity.title:
+            evidence["is_title"] = 1.0
+        elif surface == without_parenthesis(entity.title):
+            evidence["is_bare_title"] = 1.0
+        return Candidate(entity.id, _rough(evidence), evidence, entity.title)
+
+
+def _rough(evidence: dict[str, float]) -> float:
+    """An order before anything is known of the text."""
+    return evidence.get("pinned", 0.0) + evidence.get("prior", 0.0) + _SHARE_OF_TITLE * evidence.get("shortened", 0.0)

@@ -1,0 +1,97 @@
+"""Every name in a text is a proposal, overlaps included: which of them are links is decided after ranking."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from entlink.documents import Document, Mention, Span
+from entlink.kb.indexes.short_names import ShortNames
+from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.text.word_frequency import word_frequency
+
+What = Literal["names", "terms", "all"]
+_CACHED = 200_000
+_CAPITALISED = re.compile(r"[^\W\d_a-z][\w'’.\-]*\w")
+_EVERYDAY = {"names": 0.0, "terms": 3.4, "all": 4.6}  # log10 of occurrences per million words, plus 2
+_WORDS = """
+    a an the this that these those i you he she it we they me him her us them my your his its our their and or
+    but if so as at by for from in into of on off over to up with who what which when where why how not no yes
+    is are was were be been am do does did has have had will would can could may might must shall should one
+    two new first last next then there here all any some more most
+"""
+_FUNCTION_WORDS = frozenset(_WORDS.split())
+_LONGEST_SHORT = 2  # words of a name cut short
+
+
+class NamesDetector:
+    """All names of the knowledge base in a text, and capitalised words that are one of its names cut short.
+
+    `what` says which words without a capital are looked at: `names` none, `terms` those that are not everyday words
+    of English, `all` all but the most common. Mentions may overlap: use the NIL policy `keep`, which settles that.
+    """
+
+    may_overlap = True
+
+    def __init__(self, kb: KnowledgeBase, *, what: What = "terms") -> None:
+        self.kb, self.what = kb, what
+        self._short = ShortNames(kb)
+        self.knowledge_base_changed()
+
+    def knowledge_base_changed(self) -> None:
+        self._scanner = self.kb.scanner(plurals=True)
+        self._short.knowledge_base_changed()
+        self._is_proposed: dict[str, bool] = {}
+        self._is_short: dict[str, bool] = {}
+
+    def detect(self, documents: Sequence[Document]) -> list[list[Mention]]:
+        return [self._mentions(document.text) for document in documents]
+
+    def _mentions(self, text: str) -> list[Mention]:
+        if len(self._is_proposed) + len(self._is_short) > _CACHED:
+            self._is_proposed.clear()
+            self._is_short.clear()
+        spans = {span for span in self._scanner.matches(text) if self._proposes(text[span[0] : span[1]])}
+        spans.update(self._short_names(text))
+        return [Mention(Span(start, end), text[start:end]) for start, end in sorted(spans)]
+
+    def _proposes(self, surface: str) -> bool:
+        found = self._is_proposed.get(surface)
+        if found is None:
+            found = self._is_proposed[surface] = self._is_possible(surface)
+        return found
+
+    def _is_possible(self, surface: str) -> bool:
+        meaning = self.kb.meaning(surface)
+        if meaning.blocked or meaning.pinned:
+            return meaning.pinned
+        words = surface.split()
+        if len(surface) < 2 or not any(map(str.isalpha, surface)) or "\n\n" in surface:
+            return False
+        if len(words) > 1:
+            return words[0] not in _FUNCTION_WORDS and words[-1] not in _FUNCTION_WORDS
+        if surface.lower() == surface.upper():
+            return True
+        if surface.lower() in _FUNCTION_WORDS:
+            return surface.isupper() and len(surface) > 1 and any(form == surface for form in meaning.forms)
+        return not surface.islower() or word_frequency(surface).lower < _EVERYDAY[self.what]
+
+    def _short_names(self, text: str) -> list[tuple[int, int]]:
+        found = []
+        before: list[re.Match[str]] = []
+        for match in _CAPITALISED.finditer(text):
+            if before and text[before[-1].end() : match.start()] != " ":
+                before = []
+            before = [*before[1 - _LONGEST_SHORT :], match]
+            for first in before:
+                if self._is_cut(text[first.start() : match.end()]):
+                    found.append((first.start(), match.end()))
+        return found
+
+    def _is_cut(self, surface: str) -> bool:
+        found = self._is_short.get(surface)
+        if found is None:
+            is_word = surface.lower() not in _FUNCTION_WORDS and not self.kb.meaning(surface).blocked
+            found = self._is_short[surface] = is_word and bool(self._short.of(surface))
+        return found

@@ -1,0 +1,119 @@
+"""One decision per proposal: how likely this span with this entity is a link that somebody wants."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from itertools import groupby
+from math import exp
+from pathlib import Path
+
+from entlink.documents import Document, Link, Mention
+from entlink.interfaces import Shortlist
+from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.nil.by_type import Share
+from entlink.nil.keep.features import KeepFeatures
+
+WEIGHTS_FILE = Path(__file__).parent / "weights.json"
+_PINNED = "pinned"
+
+
+class KeepPolicy:
+    """The probability of a link is the logistic of a sum of features; overlaps go to the likelier links.
+
+    Of mentions that overlap, those stay that have the largest sum of (probability - `threshold`). Mentions that a
+    document gives are all linked to their best candidate. The weights are made by `reproductions/end_to_end.py`.
+    """
+
+    def __init__(self, kb: KnowledgeBase, *, threshold: Share = 0.5) -> None:
+        self.kb, self.threshold = kb, threshold
+        self._features = KeepFeatures(kb)
+
+    def knowledge_base_changed(self) -> None:
+        self._features.knowledge_base_changed()
+
+    def decide(self, shortlists: Sequence[Shortlist]) -> list[Link]:
+        weights = keep_weights()
+        links = []
+        for shortlist, features in self.rows(shortlists):
+            _, mention, candidates = shortlist
+            if features is None:
+                links.append(Link(mention, None, 1.0, True, mention.type))
+                continue
+            best = candidates[0]
+            is_pinned = best.evidence.get(_PINNED)
+            score = 1.0 if is_pinned else _logistic(sum(weights.get(one, 0.0) * features[one] for one in features))
+            links.append(Link(mention, best.entity, score, True, None, best.title, tuple(candidates)))
+        return links
+
+    def rows(self, shortlists: Sequence[Shortlist]) -> Iterator[tuple[Shortlist, dict[str, float] | None]]:
+        """Each shortlist with its features; None where there is no candidate."""
+        for _, group in groupby(shortlists, key=lambda one: id(one.document)):
+            proposals = list(group)
+            inside, around = _nesting([one.mention for one in proposals])
+            for number, one in enumerate(proposals):
+                if not one.candidates:
+                    yield one, None
+                    continue
+                features = self._features.of(
+                    one.document, one.mention, one.candidates, inside=number in inside, around=number in around
+                )
+                yield one, features | {"bias": 1.0}
+
+    def settle(self, document: Document, links: Sequence[Link]) -> Sequence[Link]:
+        given = {one.span for one in document.mentions or ()}
+        if given and all(one.mention.span in given for one in links):
+            return links
+        return likeliest_set([one for one in links if one.entity and one.score >= self.threshold], self.threshold)
+
+
+def likeliest_set(links: Sequence[Link], threshold: float) -> list[Link]:
+    """The links of which none overlaps another with the largest sum of (score - threshold)."""
+    by_end = sorted(links, key=lambda one: (one.mention.span.end, one.mention.span.start))
+    ends = [one.mention.span.end for one in by_end]
+    best = [0.0]  # of the first n links
+    taken: list[tuple[bool, int]] = []  # whether the n-th is in it, and how many links end before it starts
+    for number, one in enumerate(by_end):
+        before = bisect_right(ends, one.mention.span.start, 0, number)
+        gain = best[before] + one.score - threshold
+        taken.append((gain >= best[number], before))
+        best.append(max(gain, best[number]))
+    kept, number = [], len(by_end)
+    while number:
+        is_taken, before = taken[number - 1]
+        if is_taken:
+            kept.append(by_end[number - 1])
+        number = before if is_taken else number - 1
+    return kept[::-1]
+
+
+@cache
+def keep_weights() -> Mapping[str, float]:
+    """The weights in the box, by feature."""
+    import msgspec
+
+    return msgspec.json.decode(WEIGHTS_FILE.read_bytes(), type=dict[str, float])
+
+
+def _nesting(mentions: Sequence[Mention]) -> tuple[set[int], set[int]]:
+    """The numbers of mentions, sorted by start, that are inside a longer one, and of those around a shorter one."""
+    inside, around = set(), set()
+    for number, one in enumerate(mentions):
+        for other in range(number + 1, len(mentions)):
+            span = mentions[other].span
+            if span.start >= one.span.end:
+                break
+            if span == one.span:
+                continue
+            if span.end <= one.span.end:
+                inside.add(other)
+                around.add(number)
+            elif span.start == one.span.start:
+                inside.add(number)
+                around.add(other)
+    return inside, around
+
+
+def _logistic(number: float) -> float:
+    return 1.0 / (1.0 + exp(-min(max(number, -500.0), 500.0)))

@@ -1,0 +1,67 @@
+"""Names proposed in running text, overlaps included."""
+
+import pytest
+
+import entlink
+from entlink.documents import Document, Entity
+from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.mentions.names import NamesDetector
+
+ENTITIES = [
+    Entity("will", "Will (law)"),
+    Entity("us", "US"),
+    Entity("mozart", "Wolfgang Amadeus Mozart"),
+    Entity("mit", "Massachusetts Institute of Technology"),
+    Entity("heart", "Myocardial infarction"),
+    Entity("juniper", "Juniper"),
+    Entity("york", "York"),
+    Entity("new-york", "New York"),
+    Entity("hits", "The Hits"),
+    Entity("i", "I"),
+]
+
+
+@pytest.fixture
+def kb(tmp_path):
+    entlink.build([_table(tmp_path)], tmp_path / "names.kb")
+    with KnowledgeBase.open(tmp_path / "names.kb") as kb:
+        yield kb
+
+
+def _table(folder):
+    path = folder / "names.csv"
+    rows = [f'{one.id},"{one.title}"' for one in ENTITIES]
+    path.write_text("\n".join(["id,title", *rows]) + "\n", encoding="utf8")
+    return path
+
+
+def found(kb, text, **settings):
+    [mentions] = NamesDetector(kb, **settings).detect([Document("text", text)])
+    return [mention.text for mention in mentions]
+
+
+def test_short_names_and_initials_are_found_in_running_text(kb):
+    assert found(kb, "She studied at MIT and loves Mozart.") == ["MIT", "Mozart"]
+
+
+def test_overlapping_names_are_all_proposed(kb):
+    assert found(kb, "We flew to New York.") == ["New York", "York"]
+
+
+def test_function_words_articles_and_single_letters_are_not_proposed(kb):
+    assert found(kb, "I will tell us the hits, said the US.") == ["US"]
+
+
+def test_a_block_holds_and_so_does_a_pin(kb):
+    kb.block("Mozart")
+    kb.pin("will", "will")
+    assert found(kb, "Mozart made a will.") == ["will"]
+
+
+@pytest.mark.parametrize(
+    ("what", "wanted"),
+    [("names", []), ("terms", ["juniper", "myocardial infarction"]), ("all", ["juniper", "myocardial infarction"])],
+)
+def test_the_dial_says_which_words_without_a_capital_are_looked_at(kb, what, wanted):
+    surfaces = found(kb, "a juniper after a myocardial infarction", what=what)
+    assert surfaces == (wanted if what != "names" else ["myocardial infarction"])

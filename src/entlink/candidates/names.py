@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from math import log1p
 
 from entlink.candidates._lookup import SurfaceLookup
@@ -24,7 +25,7 @@ class NamesRetriever(SurfaceLookup):
 
     needs = "an index of names cut short, made at the first use"
 
-    def __init__(self, kb: KnowledgeBase, *, limit: int = 12) -> None:
+    def __init__(self, kb: KnowledgeBase, *, limit: int = 6) -> None:
         super().__init__(kb, limit)
         self._short = ShortNames(kb)
 
@@ -54,8 +55,7 @@ class NamesRetriever(SurfaceLookup):
                 own["times"] = log1p(name.times)
         ranked = sorted(found.items(), key=lambda one: -_rough(one[1]))
         candidates = (self._candidate(surface, key, evidence) for key, evidence in ranked)
-        kept = [one for one in candidates if one is not None]
-        return tuple(kept[: self.limit])
+        return tuple(islice((one for one in candidates if one is not None), self.limit))
 
     def _candidate(self, surface: str, key: int, evidence: dict[str, float]) -> Candidate | None:
         entity = self.kb.entity(key)

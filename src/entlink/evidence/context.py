@@ -16,7 +16,7 @@ _WORD = re.compile(r"\w+")
 _CACHED = 20_000
 _RAREST = 6.0  # log10 per million, plus 2: what a word says is what is missing to that
 _COMMONEST_OF_USE = 4.6  # words as common as "time" say nothing
-_DESCRIPTION = 1_500  # characters
+_DESCRIPTION = 600  # characters
 _WINDOW = 60  # words on either side
 
 
@@ -95,12 +95,12 @@ class _Words:
 
 
 def words_of(text: str) -> frozenset[str]:
-    return frozenset(piece for match in _WORD.finditer(text) for piece in _pieces(match[0].lower()))
+    return frozenset(piece for word in set(_WORD.findall(text.lower())) for piece in _pieces(word))
 
 
 def _pieces(word: str) -> Sequence[str]:
     """A word; of a script without spaces, its pairs of characters."""
-    if len(word) > 2 and is_spaceless(word[0]):
+    if not word.isascii() and len(word) > 2 and is_spaceless(word[0]):
         return [word[at : at + 2] for at in range(len(word) - 1)]
     if len(word) > 4 and word.endswith("s"):
         return (word[:-1],)

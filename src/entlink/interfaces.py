@@ -122,6 +122,9 @@ class NilPolicy(Protocol):
 class Settling(Protocol):
     """A NIL policy that also says which of overlapping proposals are mentions, after all are ranked."""
 
+    def is_hopeless(self, surface: str, candidates: Sequence[Candidate]) -> bool:
+        """Whether the surface is no link in any text, so that its candidates need not be ranked."""
+
     def settle(self, document: Document, links: Sequence[Link]) -> Sequence[Link]:
         """The links to keep, none overlapping another; mentions that the document gives all stay."""
 

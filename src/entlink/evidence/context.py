@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from math import sqrt
 
 from entlink.interfaces import Shortlist
@@ -14,6 +15,8 @@ from entlink.text.word_frequency import word_frequency
 
 _WORD = re.compile(r"\w+")
 _CACHED = 20_000
+_CACHED_WORDS = 200_000
+_LONGEST_WORD = 40  # that is remembered
 _RAREST = 6.0  # log10 per million, plus 2: what a word says is what is missing to that
 _COMMONEST_OF_USE = 4.6  # words as common as "time" say nothing
 _DESCRIPTION = 600  # characters
@@ -31,18 +34,19 @@ class ContextEvidence:
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
         self._described: dict[str, tuple[frozenset[str], frozenset[str], float]] = {}
-        self._weights: dict[str, float] = {}
+        self._vocabulary = _Vocabulary()
 
     def knowledge_base_changed(self) -> None:
         self._described.clear()
 
     def gather(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Mapping[str, float]]]:
+        self._vocabulary.stay_small()
         found: list[Sequence[Mapping[str, float]]] = []
-        text, words = "", _Words("")
+        text, words = "", _Words("", self._vocabulary)
         for shortlist in shortlists:
             if shortlist.document.text is not text:
                 text = shortlist.document.text
-                words = _Words(text)
+                words = _Words(text, self._vocabulary)
             around = words.around(shortlist.mention.span.start, shortlist.mention.span.end)
             found.append([self._fit(around, one.entity) for one in shortlist.candidates])
         return found
@@ -54,48 +58,65 @@ class ContextEvidence:
                 self._described.clear()
             described = self._described[id] = self._describe(id)
         words, title, norm = described
-        shared = sum(map(self._weight, around & words))
-        return {"context": shared / norm, "title_context": sum(map(self._weight, around & title))}
+        weights = self._vocabulary.weights
+        shared = sum(weights[word] for word in around & words)
+        return {"context": shared / norm, "title_context": sum(weights[word] for word in around & title)}
 
     def _describe(self, id: str) -> tuple[frozenset[str], frozenset[str], float]:
         entity = self.kb.get(id)
         if entity is None:
             return frozenset(), frozenset(), 1.0
-        words = words_of(f"{entity.title} {' '.join(entity.types)} {(entity.description or '')[:_DESCRIPTION]}")
-        words = frozenset(word for word in words if self._weight(word))
-        return words, frozenset(words_of(entity.title)), sqrt(5.0 + len(words))
+        title = self._vocabulary.words_of(entity.title)
+        told = self._vocabulary.words_of(f"{' '.join(entity.types)} {(entity.description or '')[:_DESCRIPTION]}")
+        words = title | told
+        return words, title, sqrt(5.0 + len(words))
+
+
+class _Vocabulary(dict[str, tuple[str, ...]]):
+    """What each written word, in lower case, is compared as; words that are too common are compared as nothing."""
+
+    def __init__(self) -> None:
+        self.weights: dict[str, float] = {}
+
+    def __missing__(self, written: str) -> tuple[str, ...]:
+        found = tuple(piece for word in _WORD.findall(written) for piece in _pieces(word) if self._weight(piece))
+        if len(written) <= _LONGEST_WORD:
+            self[written] = found
+        return found
+
+    def words_of(self, text: str) -> frozenset[str]:
+        lower = text.lower()
+        written = lower.split() if lower.isascii() else _WORD.findall(lower)
+        return frozenset(chain.from_iterable(map(self.__getitem__, set(written))))
+
+    def stay_small(self) -> None:
+        if len(self) > _CACHED_WORDS:
+            self.clear()
 
     def _weight(self, word: str) -> float:
-        found = self._weights.get(word)
-        if found is None:
-            if len(self._weights) >= 10 * _CACHED:
-                self._weights.clear()
-            common = word_frequency(word).either
-            found = self._weights[word] = 0.0 if common > _COMMONEST_OF_USE else (_RAREST - common) / _RAREST
-        return found
+        common = word_frequency(word).either
+        weight = self.weights[word] = 0.0 if common > _COMMONEST_OF_USE else (_RAREST - common) / _RAREST
+        return weight
 
 
 class _Words:
     """The words of one text by their places, so that each window is a slice."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, vocabulary: _Vocabulary) -> None:
         self._starts: list[int] = []
         self._words: list[str] = []
         for match in _WORD.finditer(text):
-            for word in _pieces(match[0].lower()):
-                self._starts.append(match.start())
-                self._words.append(word)
+            word, start = match[0], match.start()
+            step = int(not word.isascii() and is_spaceless(word[0]))  # there, a word is each pair of characters
+            for number, piece in enumerate(vocabulary[word.lower()]):
+                self._starts.append(start + step * number)
+                self._words.append(piece)
 
     def around(self, start: int, end: int) -> frozenset[str]:
         """The words near a span, less those in it."""
         first, last = bisect_left(self._starts, start), bisect_left(self._starts, end)
-        own = self._words[first:last]
-        near = self._words[max(0, first - _WINDOW) : first] + self._words[last : last + _WINDOW]
-        return frozenset(near).difference(own)
-
-
-def words_of(text: str) -> frozenset[str]:
-    return frozenset(piece for word in set(_WORD.findall(text.lower())) for piece in _pieces(word))
+        near = frozenset(self._words[max(0, first - _WINDOW) : last + _WINDOW])
+        return near.difference(self._words[first:last]) if first < last else near
 
 
 def _pieces(word: str) -> Sequence[str]:

@@ -185,6 +185,8 @@ class Linker:
         """The links of the mentions of each question, from the candidates that were found for them."""
         shortlists: list[Shortlist] = []
         for (document, mentions), candidates in zip(questions, lists, strict=True):
+            if isinstance(self.nil, Settling) and document.mentions is None:
+                candidates = self._hopeful(mentions, candidates)
             shortlists += map(Shortlist, repeat(document), mentions, candidates)
         ranked = [
             one if best is one[2] else Shortlist(one[0], one[1], best)
@@ -192,6 +194,14 @@ class Linker:
         ]
         links = iter(self.nil.decide(ranked))
         return [tuple(self._wanted(islice(links, len(mentions)), document)) for document, mentions in questions]
+
+    def _hopeful(
+        self, mentions: Sequence[Mention], lists: Sequence[Sequence[Candidate]]
+    ) -> list[Sequence[Candidate]]:
+        """The candidates of proposals that may become links; ranking the others would be most of the work."""
+        assert isinstance(self.nil, Settling)
+        is_hopeless = self.nil.is_hopeless
+        return [() if is_hopeless(one.text, found) else found for one, found in zip(mentions, lists, strict=True)]
 
     def rank(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Candidate]]:
         """The candidates of each shortlist with their evidence, best first."""

@@ -13,7 +13,8 @@ from entlink.text.word_frequency import word_frequency
 
 What = Literal["names", "terms", "all"]
 _CACHED = 200_000
-_CAPITALISED = re.compile(r"[^\W\d_a-z][\w'’.\-]*\w")
+_CAPITALISED = re.compile(r"(?:[A-Z]\.){2,}|[^\W\d_a-z][\w'’.\-]*\w")
+_ANY_WORD = re.compile(r"(?:[A-Z]\.){2,}|[^\W\d_][\w'’.\-]*\w")
 _EVERYDAY = {"names": 0.0, "terms": 3.4, "all": 4.6}  # log10 of occurrences per million words, plus 2
 _WORDS = """
     a an the this that these those i you he she it we they me him her us them my your his its our their and or
@@ -23,10 +24,14 @@ _WORDS = """
 """
 _FUNCTION_WORDS = frozenset(_WORDS.split())
 _LONGEST_SHORT = 2  # words of a name cut short
+_SMALL = 5_000  # entities: up to there, words in lower case are looked at as names cut short
+_COMMON = 4.0  # words as common as "later" are no name cut short
 
 
 class NamesDetector:
     """All names of the knowledge base in a text, and capitalised words that are one of its names cut short.
+
+    In a small knowledge base, words in lower case may be a name cut short, too: "my juniper tent leaks".
 
     `what` says which words without a capital are looked at: `names` none, `terms` those that are not everyday words
     of English, `all` all but the most common. Mentions may overlap: use the NIL policy `keep`, which settles that.
@@ -42,6 +47,7 @@ class NamesDetector:
     def knowledge_base_changed(self) -> None:
         self._scanner = self.kb.scanner(plurals=True)
         self._short.knowledge_base_changed()
+        self._cut_pattern = _ANY_WORD if len(self.kb) <= _SMALL and self.what != "names" else _CAPITALISED
         self._is_proposed: dict[str, bool] = {}
         self._is_short: dict[str, bool] = {}
 
@@ -80,7 +86,7 @@ class NamesDetector:
     def _short_names(self, text: str) -> list[tuple[int, int]]:
         found = []
         before: list[re.Match[str]] = []
-        for match in _CAPITALISED.finditer(text):
+        for match in self._cut_pattern.finditer(text):
             if before and text[before[-1].end() : match.start()] != " ":
                 before = []
             before = [*before[1 - _LONGEST_SHORT :], match]
@@ -92,6 +98,13 @@ class NamesDetector:
     def _is_cut(self, surface: str) -> bool:
         found = self._is_short.get(surface)
         if found is None:
-            is_word = surface.lower() not in _FUNCTION_WORDS and not self.kb.meaning(surface).blocked
-            found = self._is_short[surface] = is_word and bool(self._short.of(surface))
+            found = self._is_short[surface] = self._can_be_cut(surface) and bool(self._short.of(surface))
         return found
+
+    def _can_be_cut(self, surface: str) -> bool:
+        if surface.isupper():
+            return surface.lower() not in _FUNCTION_WORDS
+        common = min(word_frequency(word).lower for word in surface.split())
+        return (
+            common < (_EVERYDAY[self.what] if surface.islower() else _COMMON) and not self.kb.meaning(surface).blocked
+        )

@@ -70,8 +70,13 @@ class CombinationRanker:
     @property
     def wanted_evidence(self) -> tuple[str, ...]:
         """The kinds of evidence behind its weights."""
-        weighed = {"co-occurrence": _COMPANY, "coherence": "coherence"}
-        return ("spelling", "popularity", *(kind for kind, name in weighed.items() if self.weights[name]))
+        weighed = {
+            "spelling": ("spelling", "initials"),
+            "popularity": ("popularity", _EXPECTED),
+            "co-occurrence": (_COMPANY,),
+            "coherence": ("coherence",),
+        }
+        return tuple(kind for kind, names in weighed.items() if any(self.weights[name] for name in names))
 
     def rank(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Candidate]]:
         terms = [(name, weight) for name, weight in (*self.weights.items(), (_RECENT, self.recent)) if weight]

@@ -27,6 +27,9 @@ _TITLES = frozenset(_TITLE_WORDS.split())
 _ARTICLES = frozenset(("the", "a", "an"))
 _NEAR = 24  # characters looked at on either side
 _CACHED = 50_000
+_LARGE = 50_000  # entities: from there on, a name may be anything
+_BEGINNING = 2_000  # characters that show how a text uses capitals
+_FEW = 0.02  # of the words have a capital
 
 
 class KeepFeatures:
@@ -36,26 +39,40 @@ class KeepFeatures:
         self.kb = kb
         self._surfaces: dict[str, Mapping[str, float]] = {}
         self._entities: dict[str, Mapping[str, float]] = {}
+        self._text, self._capitals = "", 0.0
+        self.knowledge_base_changed()
 
     def knowledge_base_changed(self) -> None:
         self._surfaces.clear()
         self._entities.clear()
+        self._smallness = max(0.0, 1.0 - log1p(len(self.kb)) / log1p(_LARGE))
 
     def of(
         self, document: Document, mention: Mention, candidates: Sequence[Candidate], *, inside: bool, around: bool
     ) -> dict[str, float]:
         """All features of a proposal; `inside` a longer one, `around` a shorter one."""
-        found = {**self._of_surface(mention.text), **self._of_entity(candidates[0].entity), **_of_ranking(candidates)}
-        place = _of_place(document.text, mention)
-        place |= {"inside": float(inside), "around": float(around)}
-        found.update(place)
-        # Where letters have cases, what a capital says depends on where it is.
-        for case in ("capitalised", "lower"):
-            if found.get(case):
-                found.update({f"{case}·{name}": found[name] for name in _CROSSED if found.get(name)})
-        if found.get("single"):
-            found.update({f"single·{name}": found[name] for name in _CROSSED_SINGLE if found.get(name)})
+        found = self.at_first_look(mention.text, candidates[0]) | _of_ranking(candidates)
+        found.update(_of_place(document.text, mention))
+        found.update(inside=float(inside), around=float(around), capitals=self._capitals_of(document.text))
+        found["no_capitals"] = float(found["capitals"] < _FEW)
+        for flag, others in _CROSSED.items():
+            if found.get(flag):
+                found.update({f"{flag}·{name}": found[flag] * found[name] for name in others if found.get(name)})
         return found
+
+    def at_first_look(self, surface: str, candidate: Candidate) -> dict[str, float]:
+        """What does not depend on the text: features of a surface, of an entity, and of how it has that name."""
+        found = {**self._of_surface(surface), **self._of_entity(candidate.entity), **_of_name(candidate.evidence)}
+        if self._smallness:
+            found["small"] = self._smallness
+        return found
+
+    def _capitals_of(self, text: str) -> float:
+        """The share of words with a capital: 0 as people write in chats, 1 as in headlines."""
+        if text is not self._text:
+            words = _WORD.findall(text[:_BEGINNING])
+            self._text, self._capitals = text, sum(not word[0].islower() for word in words) / max(len(words), 1)
+        return self._capitals
 
     def _of_surface(self, surface: str) -> Mapping[str, float]:
         found = self._surfaces.get(surface)
@@ -68,11 +85,11 @@ class KeepFeatures:
     def _look_at(self, surface: str) -> dict[str, float]:
         words = _WORD.findall(surface)
         found: dict[str, float] = {}
-        if surface.lower() == surface.upper():
-            found["caseless"] = 1.0
+        spelling = spelling_of(surface)
+        if spelling == "caseless":
             found["characters"] = float(min(len(surface), 6))
-        elif surface.islower():
-            found["lower"] = 1.0
+        elif spelling == "lower":
+            pass
         elif surface.isupper():
             found["upper"] = 1.0
         elif all(word[0].isupper() for word in words):
@@ -81,7 +98,8 @@ class KeepFeatures:
             found["mixed"] = 1.0
         found["single" if len(words) < 2 else "two" if len(words) == 2 else "many"] = 1.0
         found["short"] = float(len(surface) < 4)
-        found["digit"] = float(any(map(str.isdigit, surface)))
+        found["digit"] = float(surface[0].isdigit())
+        found["number"] = float(surface[-1].isdigit())
         each = [word_frequency(word) for word in words]
         if each:
             found["lower_frequency"] = min(one.lower for one in each)
@@ -91,7 +109,7 @@ class KeepFeatures:
         low = forms.get(surface.lower(), 0)
         total = sum(forms.values())
         found["kb_occurrences"] = log1p(total)
-        if "caseless" not in found:
+        if spelling != "caseless":
             found["kb_lower"] = log((low + 0.5) / (total - low + 0.5))
             found["kb_as_written"] = log1p(forms.get(surface, 0))
         return found
@@ -126,11 +144,44 @@ class KeepFeatures:
         return found
 
 
-_CROSSED = ("starts", "single", "kb_lower", "after_capital", "before_capital", "lower_frequency", "popularity")
-_CROSSED_SINGLE = (
-    "after_capital", "before_capital", "shortened", "popularity", "is_person", "is_place", "is_work", "context",
-    "is_organisation", "is_name", "after_article", "inside",
-)  # fmt: skip
+# What a feature says depends on these: how it is written, where it is, and how large the knowledge base is.
+_CROSSED = {
+    "capitalised": ("starts", "single", "kb_lower", "after_capital", "before_capital", "lower_frequency", "popularity"),
+    "single": (
+        "after_capital", "before_capital", "shortened", "popularity", "is_person", "is_place", "is_work", "context",
+        "is_organisation", "is_name", "after_article", "inside", "lower_frequency",
+    ),
+    "small": ("single", "lower_frequency", "is_title", "prior", "only_shortened", "no_capitals", "starts", "description"),
+    "capitals": ("single", "before_capital", "after_capital", "starts", "lower_frequency"),
+    "no_capitals": ("single", "lower_frequency", "popularity", "is_person", "is_place", "kb_lower"),
+}  # fmt: skip
+
+AT_FIRST_LOOK = frozenset((
+    "upper", "capitalised", "mixed", "single", "two", "many", "short", "digit", "number", "lower_frequency", "capital_frequency",
+    "mostly_lower", "kb_occurrences", "kb_lower", "kb_as_written", *(f"is_{kind}" for kind in _KINDS), "has_parenthesis",
+    "title_one_word", "description", "popularity", "title_lower", "tier", "is_title", "is_bare_title", "prior", "bias",
+    "only_shortened", "shortened", "times", "small", "characters",
+))  # fmt: skip
+
+
+def spelling_of(surface: str) -> str:
+    """Which of the three sets of weights judges a surface: `caseless`, `lower`, or `cased`."""
+    lower = surface.lower()
+    return "caseless" if lower == surface.upper() else "lower" if lower == surface else "cased"
+
+
+def _of_name(evidence: Mapping[str, float]) -> dict[str, float]:
+    found = {
+        "tier": min(evidence.get("tier", 5.0), 5.0),
+        "is_title": evidence.get("is_title", 0.0),
+        "is_bare_title": evidence.get("is_bare_title", 0.0),
+        "prior": evidence.get("prior", 0.0),
+    }
+    if "tier" not in evidence:
+        found["only_shortened"] = 1.0
+        found["shortened"] = evidence.get("shortened", 0.0)
+        found["times"] = evidence.get("times", 0.0)
+    return found
 
 
 def _of_ranking(candidates: Sequence[Candidate]) -> dict[str, float]:
@@ -138,17 +189,9 @@ def _of_ranking(candidates: Sequence[Candidate]) -> dict[str, float]:
     found = {
         "candidates": log(len(candidates)),
         "share": candidates[0].score,
-        "tier": min(best.get("tier", 5.0), 5.0),
-        "is_title": best.get("is_title", 0.0),
-        "is_bare_title": best.get("is_bare_title", 0.0),
-        "prior": best.get("prior", 0.0),
         "context": min(best.get("context", 0.0), 3.0),
         "title_context": min(best.get("title_context", 0.0), 3.0),
     }
-    if "tier" not in best:
-        found["only_shortened"] = 1.0
-        found["shortened"] = best.get("shortened", 0.0)
-        found["times"] = best.get("times", 0.0)
     if len(candidates) > 1:
         found["margin"] = min(best.get("sum", 0.0) - candidates[1].evidence.get("sum", 0.0), 5.0)
     return found

@@ -9,19 +9,23 @@ from itertools import groupby
 from math import exp
 from pathlib import Path
 
-from entlink.documents import Document, Link, Mention
+from entlink.documents import Candidate, Document, Link, Mention
 from entlink.interfaces import Shortlist
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.nil.by_type import Share
-from entlink.nil.keep.features import KeepFeatures
+from entlink.nil.keep.features import KeepFeatures, spelling_of
 
 WEIGHTS_FILE = Path(__file__).parent / "weights.json"
 _PINNED = "pinned"
+_CACHED = 100_000
+_LOOKED_AT = 3  # candidates at first look
+_CHANCE = 0.06
 
 
 class KeepPolicy:
     """The probability of a link is the logistic of a sum of features; overlaps go to the likelier links.
 
+    Names with a capital, words in lower case and scripts without case have weights of their own.
     Of mentions that overlap, those stay that have the largest sum of (probability - `threshold`). Mentions that a
     document gives are all linked to their best candidate. The weights are made by `reproductions/end_to_end.py`.
     """
@@ -29,12 +33,13 @@ class KeepPolicy:
     def __init__(self, kb: KnowledgeBase, *, threshold: Share = 0.5) -> None:
         self.kb, self.threshold = kb, threshold
         self._features = KeepFeatures(kb)
+        self._hopeless: dict[str, bool] = {}
 
     def knowledge_base_changed(self) -> None:
+        self._hopeless.clear()
         self._features.knowledge_base_changed()
 
     def decide(self, shortlists: Sequence[Shortlist]) -> list[Link]:
-        weights = keep_weights()
         links = []
         for shortlist, features in self.rows(shortlists):
             _, mention, candidates = shortlist
@@ -43,9 +48,24 @@ class KeepPolicy:
                 continue
             best = candidates[0]
             is_pinned = best.evidence.get(_PINNED)
-            score = 1.0 if is_pinned else _logistic(sum(weights.get(one, 0.0) * features[one] for one in features))
+            score = 1.0 if is_pinned else _probability(spelling_of(mention.text), features)
             links.append(Link(mention, best.entity, score, True, None, best.title, tuple(candidates)))
         return links
+
+    def is_hopeless(self, surface: str, candidates: Sequence[Candidate]) -> bool:
+        """Whether a surface is hardly ever a link, wherever it is: then nothing more need be known of it."""
+        found = self._hopeless.get(surface)
+        if found is None:
+            if len(self._hopeless) >= _CACHED:
+                self._hopeless.clear()
+            found = self._hopeless[surface] = bool(candidates) and self._has_no_chance(surface, candidates)
+        return found
+
+    def _has_no_chance(self, surface: str, candidates: Sequence[Candidate]) -> bool:
+        if any(one.evidence.get(_PINNED) for one in candidates):
+            return False
+        looks = (self._features.at_first_look(surface, one) | {"bias": 1.0} for one in candidates[:_LOOKED_AT])
+        return max(_probability(f"{spelling_of(surface)} at first look", one) for one in looks) < _CHANCE
 
     def rows(self, shortlists: Sequence[Shortlist]) -> Iterator[tuple[Shortlist, dict[str, float] | None]]:
         """Each shortlist with its features; None where there is no candidate."""
@@ -89,11 +109,16 @@ def likeliest_set(links: Sequence[Link], threshold: float) -> list[Link]:
 
 
 @cache
-def keep_weights() -> Mapping[str, float]:
-    """The weights in the box, by feature."""
+def keep_weights() -> Mapping[str, Mapping[str, float]]:
+    """The weights in the box: by spelling, then by feature."""
     import msgspec
 
-    return msgspec.json.decode(WEIGHTS_FILE.read_bytes(), type=dict[str, float])
+    return msgspec.json.decode(WEIGHTS_FILE.read_bytes(), type=dict[str, dict[str, float]])
+
+
+def _probability(weighed: str, features: Mapping[str, float]) -> float:
+    weights = keep_weights().get(weighed, {})
+    return _logistic(sum(weights[name] * value for name, value in features.items() if name in weights))
 
 
 def _nesting(mentions: Sequence[Mention]) -> tuple[set[int], set[int]]:

@@ -101,6 +101,9 @@ def test_the_subreddit_is_said_by_the_utterance_then_by_the_corpus(tmp_path):
     (folder / "corpus.json").write_text('{"subreddit": ')
     with pytest.raises(SourceError, match=r"corpus\.json: the JSON is bad.*Fetch"):
         find_corpora(folder)
+    (folder / "corpus.json").write_text('{"meta": ' + "[" * 100_000)
+    with pytest.raises(SourceError, match=r"corpus\.json: the JSON is bad.*Fetch"):
+        find_corpora(folder)
 
 
 @pytest.mark.parametrize(

@@ -130,6 +130,23 @@ def test_quote_that_is_never_closed(write):
     assert "line 2: bad CSV: unexpected end of data (the record ends at line 3)" in message
 
 
+@pytest.mark.parametrize("suffix", ["jsonl", "json"])
+def test_a_first_line_that_is_nested_too_deeply(write, suffix):
+    """The first lines are also looked at to find out the format."""
+    path = write(f"a.{suffix}", '{"id": 2, "title": "two", "x": ' + "[" * 100_000 + "\n" + GOOD)
+    assert f"{path}, line 1: the JSON is nested too deeply" in error_of(path)
+    assert [page.entity.id for page in open_source(path, on_error="skip")] == ["1"]
+
+
+@pytest.mark.parametrize("column", ["aliases", "external"])
+def test_a_cell_that_is_nested_too_deeply(write, column):
+    opened, closed = ("[", "]") if column == "aliases" else ("{'a':", "}")
+    cell = (opened * 100_000 + closed * 100_000).replace("'", '""')
+    path = write("a.csv", f'id,title,{column}\n1,x,"{cell}"\n2,y,\n')
+    assert f"{path}, line 2: column '{column}' holds JSON that is nested too deeply" in error_of(path)
+    assert [page.entity.id for page in open_source(path, on_error="skip")] == ["2"]
+
+
 def test_external_cell_that_is_not_json(write):
     message = error_of(write("a.csv", "id,title,external\n1,x,Q1\n"))
     assert "column 'external' is not a JSON object" in message

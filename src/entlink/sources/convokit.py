@@ -138,7 +138,7 @@ def _subreddit(folder: Path) -> str | None:
     if about.is_file():
         try:
             said = msgspec.json.decode(about.read_bytes(), type=_Meta).subreddit
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise SourceError(f"the JSON is bad: {error}", str(about), hint="Fetch the corpus again") from error
         if isinstance(said, str) and said:
             return said

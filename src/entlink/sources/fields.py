@@ -126,6 +126,8 @@ def cell_as_names(value: object) -> tuple[str, ...]:
             names = msgspec.json.decode(cell)
         except msgspec.DecodeError:
             pass  # a name in brackets, not an array
+        except RecursionError:
+            raise FieldError("holds JSON that is nested too deeply") from None
         else:
             return as_names(names)
     return as_names([name.strip() for name in cell.split("|")])
@@ -138,5 +140,7 @@ def cell_as_external(value: object) -> dict[str, str]:
         return {}
     try:
         return as_external(msgspec.json.decode(cell))
+    except RecursionError:
+        raise FieldError("holds JSON that is nested too deeply") from None
     except msgspec.DecodeError as error:
         raise FieldError(f"is not a JSON object of identifiers: {error}") from error

@@ -176,7 +176,7 @@ def _first_lines(path: Path) -> list[bytes]:
 def _keys(line: bytes) -> frozenset[str]:
     try:
         return frozenset(msgspec.json.decode(line, type=dict[str, msgspec.Raw]))
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return frozenset()
 
 

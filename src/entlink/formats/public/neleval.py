@@ -149,7 +149,7 @@ def _type(cell: str) -> str | None:
         return None if cell in ("", NO_TYPE) else cell
     try:
         type = msgspec.json.decode(cell.encode(), type=dict[str, Any]).get("type")
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return cell
     return None if type is None else str(type)
 

@@ -70,7 +70,7 @@ def _number(cell: str, column: str, place: Place) -> float:
 def _ratings(cell: str, place: Place) -> tuple[float, ...]:
     try:
         return _ratings_decoder.decode(cell)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise _bad_cell(cell, "RawScores", "a list of numbers such as [97, 100]", place) from error
 
 

@@ -229,3 +229,64 @@ def test_the_header_of_csv_shows_the_separator(write, separator):
 def test_the_comma_separates_where_the_header_does_not_tell(write):
     (page,) = open_source(write("a.csv", "id,title;note\n1,x;y\n"), columns={"title": "title;note"})
     assert page.entity.title == "x;y"
+
+
+@pytest.fixture
+def write_table(write):
+    """Write rows of texts in the format of a name, and give the path."""
+
+    def write_table(name, rows):
+        lines = write("written.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+        if name == "a.jsonl":
+            return lines
+        path = lines.with_name(name)
+        kind = "FORMAT parquet" if name == "a.parquet" else f"DELIMITER '{',' if name == 'a.csv' else chr(9)}'"
+        with duckdb.connect(config={"threads": 1}) as connection:
+            columns = ", ".join(f"'{column}': 'VARCHAR'" for column in rows[0])
+            query = f"SELECT * FROM read_json('{lines}', format = 'nd', columns = {{{columns}}})"
+            connection.execute(f"COPY ({query}) TO '{path}' ({kind})")
+        return path
+
+    return write_table
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl", "a.parquet"])
+@pytest.mark.parametrize(
+    ("columns", "description", "paragraphs"),
+    [
+        ({}, "short", ["short", "long"]),
+        ({"text": "body"}, "short", ["short", "body"]),
+        ({"description": "body"}, "body", ["body", "long"]),
+        ({"description": "text"}, "long", []),
+        ({"text": ""}, "short", []),
+        ({"description": ""}, "", []),
+    ],
+)
+def test_a_description_beside_a_text(write_table, name, columns, description, paragraphs):
+    row = {"id": "1", "title": "x", "description": "short", "text": "long", "body": "body"}
+    (page,) = open_source(write_table(name, [row]), columns=columns)
+    assert page.entity.description == description
+    assert [paragraph.text for paragraph in page.paragraphs] == paragraphs
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl", "a.parquet"])
+def test_columns_that_are_not_used_are_told_once(write_table, name, caplog):
+    rows = [{"id": str(number), "title": "x", "weight": "7", "colour": "red"} for number in range(3)]
+    path = write_table(name, rows)
+    assert len(list(open_source(path))) == 3
+    (told,) = caplog.messages
+    mapping = "--columns on the command line, columns= in Python"
+    assert told == f"{path}: columns not used: weight, colour (map them with {mapping})"
+    caplog.clear()
+    list(open_source(path, columns={"types": "colour", "external.grams": "weight"}))
+    assert caplog.messages == []
+
+
+def test_a_column_that_some_rows_use_is_used(write_rows, caplog):
+    list(open_source(write_rows({"id": 1, "name": "a"}, {"id": 2, "name": "b", "title": "c"})))
+    assert caplog.messages == []
+
+
+def test_control_characters_in_the_name_of_a_column_do_not_reach_the_terminal(write, caplog):
+    list(open_source(write("a.csv", "id,title,,\x1b[2J\n1,a,,\n")))
+    assert "columns not used: '\\x1b[2J' (" in caplog.text

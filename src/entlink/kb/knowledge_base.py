@@ -321,9 +321,12 @@ class KnowledgeBase:
         key = self._store.key(id)
         return None if key is None else self._store.entity(key, self.date)
 
-    def resolve(self, identifier: str) -> Entity | None:
-        """The entity behind an id, title, address, or identifier of another scheme; redirects followed."""
-        key = self._store.resolve(identifier)
+    def resolve(self, identifier: str, *, titles: bool = True) -> Entity | None:
+        """The entity behind an id, title, address, or identifier of another scheme; redirects followed.
+
+        Without `titles`, what is only a title means nothing: another entity may have the same.
+        """
+        key = self._store.resolve(identifier, titles=titles)
         return None if key is None else self._store.entity(key, self.date)
 
     def require(self, identifier: str) -> Entity:

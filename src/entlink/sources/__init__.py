@@ -8,11 +8,22 @@ from entlink.sources.formats import FORMATS
 from entlink.sources.mediawiki.listed_pages import numbers_file
 from entlink.sources.mediawiki.options import WikiOptions
 from entlink.sources.mediawiki.sql_dumps import table_of
-from entlink.sources.page import Anchor, Identifier, Item, Meanings, Page, Paragraph, Redirect
+from entlink.sources.page import (
+    BETWEEN_PARAGRAPHS,
+    Anchor,
+    Identifier,
+    Item,
+    Meanings,
+    Page,
+    Paragraph,
+    Redirect,
+    whole_text,
+)
 from entlink.sources.part import Part
 from entlink.sources.source import Source, open_source
 
 __all__ = [
+    "BETWEEN_PARAGRAPHS",
     "FORMATS",
     "Anchor",
     "ColumnMapping",
@@ -30,4 +41,5 @@ __all__ = [
     "numbers_file",
     "open_source",
     "table_of",
+    "whole_text",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -21,7 +22,7 @@ from entlink.sources.fields import (
     cell_as_external,
     cell_as_names,
 )
-from entlink.sources.page import Page
+from entlink.sources.page import Page, Paragraph
 from entlink.text.dates import check_period
 from entlink.text.field_limits import check_texts
 
@@ -34,7 +35,8 @@ DEFAULT_COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "id": ("id", "key", "_id", "qid", "page_id"),
         "title": ("title", "name", "label"),
-        "description": ("description", "text", "abstract", "summary", "extract"),
+        "description": ("description", "abstract", "summary", "extract", "text"),
+        "text": ("text",),
         "aliases": ("aliases", "alias", "synonyms", "altLabels"),
         "types": ("types", "type", "category", "categories", "class"),
         "image": ("image", "images"),
@@ -52,6 +54,7 @@ _REQUIRED = ("id", "title")
 
 _VALUES: Mapping[str, Convert] = {
     "description": as_text,
+    "text": as_text,
     "aliases": as_names,
     "types": as_names,
     "image": as_names,
@@ -77,7 +80,8 @@ class ColumnMapping:
     |---|---|
     | `id` | id, key, _id, qid, page_id |
     | `title` | title, name, label |
-    | `description` | description, text, abstract, summary, extract |
+    | `description` | description, abstract, summary, extract, text |
+    | `text` | text, where that is not the description |
     | `aliases` | aliases, alias, synonyms, altLabels |
     | `types` | types, type, category, categories, class |
     | `image` | image, images |
@@ -109,7 +113,7 @@ class ColumnMapping:
         by_name = {column.casefold(): column for column in reversed(present)} | {name: name for name in present}
         taken = set(chosen.values())
         for field, names in DEFAULT_COLUMNS.items():
-            if field in self.explicit:
+            if field in self.explicit or (field == "text" and "description" not in chosen):
                 continue
             columns = (by_name.get(name, by_name.get(name.casefold())) for name in names)
             column = next((column for column in columns if column is not None and column not in taken), None)
@@ -144,11 +148,20 @@ def missing_column(column: str, present: Iterable[str]) -> FieldError:
     )
 
 
-def listed(columns: Iterable[str], most: int = 40) -> str:
+def listed(columns: Iterable[str]) -> str:
     """The names of columns for a message, cut when there are very many."""
-    names = list(columns)
-    shown = ", ".join(repr(name) for name in names[:most]) or "none"
+    return _cut([repr(name) for name in columns]) or "none"
+
+
+def _cut(names: list[str], most: int = 40) -> str:
+    shown = ", ".join(names[:most])
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+def warn_of_unused(file: object, columns: Iterable[str]) -> None:
+    """Tell of the columns of a table that no field is read from; one without a name is left over by a separator."""
+    if names := [name if name.isprintable() else repr(name) for name in dict.fromkeys(columns) if name]:
+        logging.getLogger(__name__).warning("%s: columns not used: %s (map them with %s)", file, _cut(names), MAPPING)
 
 
 def _check_field(field: str) -> None:
@@ -205,8 +218,20 @@ class RowPlan:
             raise error.of("column", column) from None
         if self._language is not None and not fields.get("language"):
             fields["language"] = self._language
+        paragraphs = _paragraphs(fields, fields.pop("text")) if "text" in fields else ()
         if not self._dated:
-            return Page(Entity(id, title, **fields))
+            return Page(Entity(id, title, **fields), paragraphs)
         valid_from, valid_to = fields.pop("valid_from", None), fields.pop("valid_to", None)
         check_period(valid_from, valid_to)
-        return Page(Entity(id, title, **fields), (), valid_from, valid_to)
+        return Page(Entity(id, title, **fields), paragraphs, valid_from, valid_to)
+
+
+def _paragraphs(fields: dict[str, Any], text: str) -> tuple[Paragraph, ...]:
+    """The whole text of a row that has a description as well; a row without one is described by its text."""
+    description = fields.get("description", "").strip()
+    if not description:
+        fields["description"] = text
+    if not description or not text.strip():
+        return ()
+    whole = Paragraph(text)
+    return (whole,) if text.lstrip().startswith(description) else (Paragraph(description), whole)

@@ -7,6 +7,7 @@ from typing import Literal
 from entlink.documents import Entity, Record
 
 Kind = Literal["text", "item", "cell", "caption"]
+BETWEEN_PARAGRAPHS = "\n\n"  # of a whole text
 
 
 class Anchor(Record, frozen=True):
@@ -42,6 +43,12 @@ class Page(Record, frozen=True):
     valid_from: str | None = None
     valid_to: str | None = None
     counted: tuple[tuple[str, str], ...] = ()
+
+
+def whole_text(page: Page) -> str:
+    """All that a page says, its paragraphs with a blank line between; its description where it has none."""
+    written = [paragraph.text for paragraph in page.paragraphs if paragraph.text.strip()]
+    return BETWEEN_PARAGRAPHS.join(written) or page.entity.description
 
 
 class Redirect(Record, frozen=True):

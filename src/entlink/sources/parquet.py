@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from entlink.errors import FieldError, SourceError
 from entlink.io.files import compression_of
-from entlink.sources.columns import RowPlan, missing_column
+from entlink.sources.columns import RowPlan, missing_column, warn_of_unused
 from entlink.sources.page import Page
 from entlink.sources.reading import Reading
 
@@ -70,6 +70,7 @@ def _plan(connection: duckdb.DuckDBPyConnection, path: Path, reading: Reading) -
         of_row = RowPlan(reading.columns.resolve(list(types)), reading.language, of_cells=False)
     except FieldError as error:
         raise error.at(path, "") from None
+    warn_of_unused(path, (column for column in types if column not in of_row.columns))
     selected = ", ".join(_expression(column, types[column]) for column in of_row.columns)
     return _Plan(of_row, f"SELECT {selected} FROM {_TABLE}")
 

@@ -13,7 +13,7 @@ import msgspec
 
 from entlink.errors import FieldError, SourceError
 from entlink.io import lines
-from entlink.sources.columns import RowPlan, missing_column
+from entlink.sources.columns import RowPlan, missing_column, warn_of_unused
 from entlink.sources.page import Page
 from entlink.sources.reading import Reading
 from entlink.text import field_limits as texts
@@ -32,6 +32,7 @@ class _Plans:
         self._plans: dict[tuple[str, ...], RowPlan] = {}
         self._first: tuple[str, ...] | None = None
         self._unseen = set(reading.columns.mapped_columns)
+        self._seen: dict[str, bool] = {}  # whether any row used a column
 
     def of(self, columns: tuple[str, ...]) -> RowPlan:
         plan = self._plans.get(columns)
@@ -42,9 +43,16 @@ class _Plans:
                 self._plans.clear()
             chosen = self._columns.resolve(columns)
             plan = self._plans[columns] = RowPlan(chosen, self._language, of_cells=False)
+            if len(self._seen) < _MAX_PLANS:
+                self._seen = dict.fromkeys(columns, False) | self._seen | dict.fromkeys(plan.columns, True)
         return plan
 
-    def check_all_seen(self, path: Path) -> None:
+    def tell_of_columns(self, path: Path) -> None:
+        """Tell of columns that no row used, and check that of those that were asked for."""
+        warn_of_unused(path, (column for column, is_used in self._seen.items() if not is_used))
+        self._check_all_seen(path)
+
+    def _check_all_seen(self, path: Path) -> None:
         """A mapped column may be absent from some rows, but one that no row has is a mistake."""
         if self._first is not None and self._unseen:
             error = missing_column(min(self._unseen), self._first)
@@ -65,7 +73,7 @@ def read_jsonl(reading: Reading) -> Iterator[Page]:
             reading.fail(error.at(path, f"line {number}"))
             continue
         yield page
-    plans.check_all_seen(path)
+    plans.tell_of_columns(path)
 
 
 class _TextLines:
@@ -204,6 +212,7 @@ def _plan_of_header(reading: Reading, path: Path, number: int, columns: list[str
             raise FieldError(f"the header names the column {doubled[0]!r} twice")
     except FieldError as error:
         raise _of_header(error, columns).at(path, f"line {number}") from None
+    warn_of_unused(path, (column for column in columns if column not in plan.columns))
     return plan
 
 

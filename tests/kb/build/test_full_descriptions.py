@@ -8,8 +8,9 @@ import pytest
 
 from entlink.kb.build import from_sources as building
 from entlink.kb.build.from_sources import SUFFIX, BuildOptions, build
+from entlink.kb.build.merge import merge
 from entlink.kb.indexes.words.search import WordSearch
-from knowledge_bases import article, make_kb, supports
+from knowledge_bases import article, make_kb, supports, write_articles
 from wiki_dumps import WikiPage, write_dump
 
 ROWS = [
@@ -51,6 +52,42 @@ def test_a_table_is_described_as_it_says(tmp_path, opened):
     table.write_text(json.dumps({"id": "a", "title": "A", "text": "All of it.\n\nAnd more."}) + "\n", encoding="utf8")
     build(table, tmp_path / "t.kb", BuildOptions(processes=1, descriptions="full"))
     assert opened(tmp_path / "t.kb").require("a").description == "All of it.\n\nAnd more."
+
+
+BOTH = [
+    {"id": "ant", "title": "Ant", "description": "An insect.", "text": "An insect. It lives in Nest."},
+    {"id": "bee", "title": "Bee", "description": "An insect too.", "text": "It flies to Nest."},
+    {"id": "cow", "title": "Cow", "description": "", "text": "It eats."},
+    {"id": "nest", "title": "Nest", "description": "A home.", "text": ""},
+]
+SHORT = ["An insect.", "An insect too.", "It eats.", "A home."]
+LONG = ["An insect. It lives in Nest.", "An insect too.\n\nIt flies to Nest.", "It eats.", "A home."]
+
+
+@pytest.mark.parametrize(("descriptions", "expected"), [("opening", SHORT), ("full", LONG)])
+def test_a_table_with_a_description_and_a_text(tmp_path, opened, descriptions, expected):
+    kb = opened(make_kb(tmp_path, BOTH, format="jsonl", descriptions=descriptions))
+    assert [entity.description for entity in kb] == expected
+    assert kb.occurrences("Nest") == {"Nest": 2}
+
+
+@pytest.mark.parametrize(("descriptions", "expected"), [("opening", SHORT[0]), ("full", LONG[0])])
+def test_edits_describe_as_the_build_did(tmp_path, opened, descriptions, expected):
+    kb = opened(make_kb(tmp_path, BOTH, format="jsonl", descriptions=descriptions))
+    assert kb.sync(tmp_path / "made.jsonl").unchanged == len(BOTH)
+    kb.remove("ant")
+    kb.add(write_articles(tmp_path / "ant.jsonl", BOTH[:1]))
+    assert kb.require("ant").description == expected
+
+
+def test_a_merge_of_whole_texts_describes_by_whole_texts(tmp_path, opened):
+    full = make_kb(tmp_path, BOTH[:1], "full", format="jsonl", descriptions="full")
+    short = make_kb(tmp_path, BOTH[1:], "short", format="jsonl")
+    for name, kbs, expected in (("both", [full, short], ""), ("one", [full], "An insect too.\n\n")):
+        merge(kbs, tmp_path / f"{name}.kb")
+        kb = opened(tmp_path / f"{name}.kb")
+        kb.add(write_articles(tmp_path / "more.jsonl", [{**BOTH[1], "id": "new"}]))
+        assert kb.require("new").description == (f"{expected}It flies to Nest." if expected else "An insect too.")
 
 
 @pytest.mark.parametrize(("first", "second"), [("opening", "full"), ("full", "opening")])

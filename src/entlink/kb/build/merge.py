@@ -27,7 +27,7 @@ from entlink.kb.names.counts import ANCHORS, BASE, GRAPH, OCCURRENCES, counts_fo
 from entlink.kb.names.index_rows import write_rows
 from entlink.kb.store.manifest import Manifest, SourceCard
 from entlink.kb.store.openings import merge_openings
-from entlink.kb.store.store import DATABASE, Store, Version
+from entlink.kb.store.store import DATABASE, DESCRIPTIONS, Store, Version
 from entlink.kb.store.writing import (
     create_indexes,
     create_store,
@@ -131,6 +131,9 @@ def _merge_into(
             set_meta(connection, "index", FIRST_INDEX)
             set_meta(connection, "added_weight", str(links.mean()))
             set_meta(connection, "texts", str(manifest.texts))
+            set_meta(
+                connection, DESCRIPTIONS, "full" if all(store.has_whole_texts() for store in stores) else "opening"
+            )
             set_meta(connection, "manifest", msgspec.json.encode(manifest).decode())
         empty_log(merged)
         return manifest

@@ -28,7 +28,18 @@ from entlink.kb.names.counting import BARRIER, outside_links
 from entlink.kb.names.index_rows import JsonLines
 from entlink.kb.names.own_names import LONGEST_NAME
 from entlink.kb.store.hyperlinks import description_checksum
-from entlink.sources import Item, Ledger, Meanings, OnError, Page, Paragraph, Part, Redirect
+from entlink.sources import (
+    BETWEEN_PARAGRAPHS,
+    Item,
+    Ledger,
+    Meanings,
+    OnError,
+    Page,
+    Paragraph,
+    Part,
+    Redirect,
+    whole_text,
+)
 from entlink.text.titles import tidy
 
 PAGES, TEXTS, LINKS, CARD = "pages.bin", "texts.bin", "links.jsonl", "card.json"
@@ -39,7 +50,6 @@ _PAGES_A_BATCH = 1_000
 _CHARACTERS_A_PAGE = 2_000  # a page described at greater length counts as several
 _CHARACTERS_A_BATCH = 2_000_000
 _LINKS_A_BATCH = 50_000
-_BETWEEN = "\n\n"  # two paragraphs of a description
 
 
 class StagedPage(msgspec.Struct, array_like=True):
@@ -194,11 +204,8 @@ class _Stager:
 
     def _described_in_full(self, record: int, page: Page) -> Entity:
         """The entity with all that its page says; where that is nothing, with the description it came with."""
-        paragraphs = [paragraph for paragraph in page.paragraphs if paragraph.text.strip()]
-        if not paragraphs:
-            return page.entity
-        text = _BETWEEN.join(paragraph.text for paragraph in paragraphs)
-        links = _hyperlinks(paragraphs)
+        text = whole_text(page)
+        links = _hyperlinks([paragraph for paragraph in page.paragraphs if paragraph.text.strip()])
         if links:
             self._hyperlinks.add(StagedHyperlinks(record, description_checksum(text), links), len(links))
         return msgspec.structs.replace(page.entity, description=text)
@@ -227,7 +234,7 @@ def _hyperlinks(paragraphs: Sequence[Paragraph]) -> list[tuple[int, int, str]]:
         for start, end, target in map(msgspec.structs.astuple, paragraph.links):
             if _is_name(tidy(paragraph.text[start:end])):
                 links.append((before + start, before + end, target))
-        before += len(paragraph.text) + len(_BETWEEN)
+        before += len(paragraph.text) + len(BETWEEN_PARAGRAPHS)
     return links
 
 

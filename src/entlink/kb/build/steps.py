@@ -24,7 +24,7 @@ from entlink.kb.indexes.names import IndexWriter
 from entlink.kb.names.counts import BASE
 from entlink.kb.store.manifest import Manifest, OpeningTotals, SourceCard, WikiTotals
 from entlink.kb.store.openings import find_openings
-from entlink.kb.store.store import Store
+from entlink.kb.store.store import DESCRIPTIONS, Store
 from entlink.kb.store.writing import create_indexes, empty_log, insert_redirects, set_meta, transaction
 from entlink.sources import Source, WikiOptions
 from entlink.text.dates import now
@@ -91,6 +91,7 @@ class Building:
             set_meta(connection, "index", FIRST_INDEX)
             set_meta(connection, "added_weight", str(links.mean()))
             set_meta(connection, "texts", str(self._read.texts))
+            set_meta(connection, DESCRIPTIONS, self._options.descriptions)
             set_meta(connection, "manifest", msgspec.json.encode(manifest).decode())
         empty_log(store)
         return manifest

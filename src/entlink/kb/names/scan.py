@@ -7,7 +7,6 @@ can follow a word is looked up once and remembered, and most words never reach t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Literal, Protocol, TypeAlias
 
@@ -15,6 +14,7 @@ import marisa_trie
 
 from entlink.kb.names.alias_index import MAX_KEY, AliasIndex
 from entlink.text.folding import SPACELESS, Folded, first_token, fold
+from entlink.text.pieces import pieces
 
 Match = tuple[int, int]  # start and end in the text; what stands there is, folded, a known key
 # What a token can begin: nothing, itself alone, the keys of a trie, or these words after it.
@@ -25,7 +25,6 @@ _WARM = 16  # sightings of a token after which the words that follow it in keys 
 _MOST_KEYS = 20_000  # never more: in a large knowledge base the words that follow "the" would fill the memory
 _KEYS_A_SIGHTING = 4  # how many keys to go through for that: listing them must not cost more than it saves
 _PIECE = 1_000_000  # characters folded at once: a text of any length needs no more memory than this
-_BREAKS = ("\n\n", "\n", " ")
 _PLURAL_ENDINGS = ("s", "es")
 _SHORTEST_STEM = 3  # "is" is no plural of "I"
 _FIRST_SPACELESS = SPACELESS[0]
@@ -59,7 +58,7 @@ class Scanner:
         if len(text) <= _PIECE:
             return self._in_piece(text)
         found: list[Match] = []
-        for start, end in _pieces(text):
+        for start, end in pieces(text, _PIECE):
             found += [(start + match[0], start + match[1]) for match in self._in_piece(text[start:end])]
         return found
 
@@ -204,18 +203,6 @@ class Scanner:
                 self._place(folded, position, sorted(keys, key=len), found)
         if len(found) > before:
             found[:] = sorted(set(found))
-
-
-def _pieces(text: str) -> Iterator[tuple[int, int]]:
-    """A long text in pieces that end at a paragraph, else at a line, else at a word."""
-    start = 0
-    while start < len(text):
-        end = start + _PIECE
-        if end < len(text):
-            places = (text.rfind(sign, start + _PIECE // 2, end) for sign in _BREAKS)
-            end = next((place for place in places if place > 0), end)
-        yield start, min(end, len(text))
-        start = end
 
 
 def _ends_plural(folded: Folded, last: int, end: int) -> bool:

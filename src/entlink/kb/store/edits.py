@@ -33,7 +33,7 @@ from entlink.kb.store.writing import (
     replace_current,
     transaction,
 )
-from entlink.sources import Page, Source
+from entlink.sources import Page, Source, whole_text
 from entlink.text.field_limits import check_texts
 from entlink.text.folding import key_of
 from entlink.text.titles import tidy
@@ -75,10 +75,10 @@ def add(
     """
     count = 0
     with open_for_writing(folder) as store, transaction(store) as connection, _periods_apart(store):
-        before = store.last_edit()
+        before, full = store.last_edit(), store.has_whole_texts()
         for count, item in enumerate(entities, 1):
             with _at_record(entities, count):
-                page = _checked(item)
+                page = _checked(item, full)
                 if not replace:
                     _check_put_once(store, page, before)
                 _add_one(store, connection, page, weight, replace=replace)
@@ -237,11 +237,11 @@ def sync(folder: str | Path, pages: Iterable[Entity | Page], *, delete: bool = F
         connection = store.connection
         connection.execute("CREATE TEMP TABLE seen (id TEXT, begins TEXT, PRIMARY KEY (id, begins)) WITHOUT ROWID")
         with transaction(store), _periods_apart(store):
-            rows = 0
+            rows, full = 0, store.has_whole_texts()
             for page in pages:
                 rows += 1
                 with _at_record(pages, rows):
-                    _sync_one(store, connection, _checked(page), report)
+                    _sync_one(store, connection, _checked(page, full), report)
             if delete:
                 if not rows:
                     raise InputError("the table has no rows, and deleting what it lacks would delete everything")
@@ -283,9 +283,12 @@ def _delete_unseen(connection: sqlite3.Connection, report: SyncReport) -> None:
     report.removed = len(rows)
 
 
-def _checked(item: Entity | Page) -> Page:
-    """The page with its dates as they are stored; an error names the entity."""
+def _checked(item: Entity | Page, full: bool) -> Page:
+    """The page with its dates, and its entity's description, as they are stored; an error names the entity."""
     page = item if isinstance(item, Page) else Page(item)
+    if full and page.paragraphs:
+        described = msgspec.structs.replace(page.entity, description=whole_text(page))
+        page = msgspec.structs.replace(page, entity=described)
     entity = page.entity
     if not entity.id or not entity.title.strip():
         raise InputError(f"an entity needs an id and a title, got id {entity.id!r} and title {entity.title!r}")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 STORE_VERSION = 2
 DATABASE = "kb.sqlite"
+DESCRIPTIONS = "descriptions"  # in `meta`: "full" or "opening"
 REPLACED = ".replaced"  # what a knowledge base is called between the two renames that replace it
 MAX_KEY = 2**62
 _MAPPED = 64 << 20  # bytes of the database that readers map: a tenth quicker, and no more however large it is
@@ -94,6 +95,10 @@ class Store:
     def meta(self, name: str, default: str = "") -> str:
         row = self.connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
         return str(row[0]) if row else default
+
+    def has_whole_texts(self) -> bool:
+        """Whether entities are described by all that their pages say."""
+        return self.meta(DESCRIPTIONS) == "full"
 
     def count(self) -> int:
         return int(self.connection.execute("SELECT count(*) FROM entities").fetchone()[0])
@@ -196,23 +201,26 @@ class Store:
         row = self.connection.execute("SELECT weight FROM entities WHERE key = ?", (key,)).fetchone()
         return int(row[0]) if row else 0
 
-    def resolve(self, identifier: str) -> int | None:
-        """The key behind an id, external identifier, title, address or redirect; the first where it means several."""
-        return next(iter(self.resolve_all(identifier)), None)
+    def resolve(self, identifier: str, *, titles: bool = True) -> int | None:
+        """The key behind an id, external identifier, title, address or redirect; the first where it means several.
 
-    def resolve_all(self, identifier: str) -> list[int]:
+        Without `titles` a title means nothing, unless it is also an id.
+        """
+        return next(iter(self.resolve_all(identifier, titles=titles)), None)
+
+    def resolve_all(self, identifier: str, *, titles: bool = True) -> list[int]:
         """The keys of all entities that an identifier means."""
         for form in _identifier_forms(identifier):
-            keys = self._resolve_form(form)
+            keys = self._resolve_form(form, titles)
             if keys:
                 return keys
         return []
 
-    def _resolve_form(self, form: str) -> list[int]:
+    def _resolve_form(self, form: str, titles: bool) -> list[int]:
         seen: set[str] = set()
         while form not in seen:
             seen.add(form)
-            keys = self._lookup(form)
+            keys = self._lookup(form, titles)
             if keys:
                 return keys
             row = self.connection.execute("SELECT target FROM redirects WHERE source = ?", (form,)).fetchone()
@@ -221,11 +229,12 @@ class Store:
             form = row[0]
         return []
 
-    def _lookup(self, form: str) -> list[int]:
+    def _lookup(self, form: str, titles: bool) -> list[int]:
         key = self.key(form)
         if key is not None:
             return [key]
-        return self._identified(form) or self.keys_titled(form) or self._identified_in_scheme(form)
+        titled = self.keys_titled(form) if titles else []
+        return self._identified(form) or titled or self._identified_in_scheme(form)
 
     def _identified(self, value: str) -> list[int]:
         """A page's number, or its title in another language, may be some title: they need their scheme."""

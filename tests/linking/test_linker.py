@@ -11,6 +11,7 @@ from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.names.aliases import PriorWeights
 from entlink.kb.names.tiers import Normalisation
 from entlink.kb.store.edits import add, block
+from entlink.linking import long_texts
 from entlink.linking.config import KnowledgeBaseConfig, LinkerConfig
 from entlink.linking.linker import Linker, load
 from knowledge_bases import article, make_kb
@@ -55,6 +56,20 @@ def test_a_text_is_linked(linker):
     assert linked.text[first.mention.span.start : first.mention.span.end] == first.mention.text
     assert (first.title, first.score, first.calibrated) == ("Mercury (planet)", pytest.approx(4 / 6), False)
     assert [one.entity for one in first.candidates] == ["planet", "element"]
+
+
+def test_a_very_long_text_is_linked_in_pieces_between_short_ones(linker, monkeypatch):
+    sentences = "Mercury orbits the Sun.\n" * 20
+    texts = ["The Sun.", Document("long", sentences, meta={"kept": True}), "Venus."]
+    whole = list(linker.link_all(texts))
+    monkeypatch.setattr(long_texts, "LONGEST", 60)
+    read: list[int] = []
+    detect = linker.detector.detect
+    monkeypatch.setattr(
+        linker.detector, "detect", lambda these: read.extend(len(one.text) for one in these) or detect(these)
+    )
+    assert list(linker.link_all(texts)) == whole
+    assert max(read) <= 60
 
 
 def test_a_document_keeps_all_but_its_links(linker):

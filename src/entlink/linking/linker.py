@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice, repeat
+from itertools import groupby, islice, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +36,7 @@ from entlink.linking.config import (
     read_config,
 )
 from entlink.linking.evidence import Gathering, make_evidence
+from entlink.linking.long_texts import is_long, link_in_pieces
 from entlink.linking.pooling import Lists, Pooling, in_turn
 from entlink.linking.upgrades import upgraded
 from entlink.text.spans import check_mentions
@@ -174,7 +175,16 @@ class Linker:
         return self.link_whole(documents)
 
     def link_whole(self, documents: Sequence[Document]) -> list[Document]:
-        """The documents linked as texts, turns or not, all in one pass."""
+        """The documents linked as texts, turns or not, all in one pass; very long ones by themselves, in pieces."""
+        linked: list[Document] = []
+        for is_alone, group in groupby(documents, is_long):
+            if is_alone:
+                linked += (link_in_pieces(one, lambda piece: self._link_together([piece])[0]) for one in group)
+            else:
+                linked += self._link_together(list(group))
+        return linked
+
+    def _link_together(self, documents: Sequence[Document]) -> list[Document]:
         questions = list(map(Question, documents, self.detector.detect(documents)))
         return [
             msgspec.structs.replace(document, links=links)

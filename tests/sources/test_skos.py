@@ -4,6 +4,7 @@ import gzip
 import random
 import sys
 import tracemalloc
+from itertools import pairwise
 
 import pytest
 
@@ -13,6 +14,7 @@ from entlink.documents import Entity  # noqa: E402
 from entlink.errors import MissingExtraError, SourceError  # noqa: E402
 from entlink.sources import open_source  # noqa: E402
 from entlink.sources.triples import Staging, Statement  # noqa: E402
+from entlink.sources.xml_entities import WatchedXml  # noqa: E402
 
 PREFIXES = """
 @prefix skos: <http://www.w3.org/2004/02/skos/core#> .
@@ -223,3 +225,49 @@ def test_memory_does_not_grow_with_the_statements(write):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1_500_000
+
+
+ENTITIES = """<?xml version="1.0"?>
+<!DOCTYPE rdf:RDF [ {declared} ]>
+<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:s="http://www.w3.org/2004/02/skos/core#">
+{late}<rdf:Description rdf:about="http://example.org/1"><s:prefLabel>{label}</s:prefLabel></rdf:Description>
+</rdf:RDF>
+"""
+LAUGHS = '<!ENTITY a "ha">' + "".join(
+    f'<!ENTITY {name} "{f"&{before};" * 10}">' for before, name in pairwise("abcdefghij")
+)
+BOMBS = {
+    "nested": {"declared": LAUGHS, "label": "&j;"},
+    "nested, in one pass": {"declared": LAUGHS[:80], "label": "&d;" * 9, "late": f"<!DOCTYPE x [ {LAUGHS[80:]} ]>"},
+    "long": {"declared": f'<!ENTITY a "{"ha" * 5_000}">', "label": "&a;" * 100_000},
+    "many": {"declared": f'<!ENTITY a "{"ha" * 400}">', "label": "&a;" * 100_000},
+    "in a tag": {"declared": f'<!ENTITY a "{"ha" * 400}">', "label": f'<x y="{"&a;" * 100_000}"/>'},
+}
+
+
+@pytest.mark.parametrize("parts", BOMBS.values(), ids=BOMBS)
+@pytest.mark.parametrize("before", [0, 2030, 2031, 2040])  # where the parser's reads cut the declaration
+def test_entities_that_stand_for_too_much_are_refused(write, parts, before):
+    path = write("a.rdf", "".join(ENTITIES.format(**{"late": "", **parts})).replace("?>", "?>" + " " * before, 1))
+    with pytest.raises(SourceError, match=rf"{path}: .* may stand for more than .* Write out"):
+        list(open_source(path))
+    source = open_source(path, on_error="skip")
+    assert list(source) == []
+    assert len(source.problems) == 1
+
+
+@pytest.mark.parametrize("size", [1, 7, 8, 2048])
+def test_declarations_are_seen_wherever_reads_cut_them(write, size):
+    path = write("a.rdf", ENTITIES.format(declared=LAUGHS, label="", late=""))
+    with path.open("rb") as file:
+        watched = WatchedXml(file, path)
+        with pytest.raises(SourceError):
+            while watched.read(size):
+                pass
+
+
+def test_entities_that_stand_for_addresses_are_fine(write):
+    declared = '<!ENTITY base "http://example.org/"> <!ENTITY things "&base;things#">'
+    label = "&things;tea &amp; cup" * 1_000
+    (page,) = open_source(write("a.rdf", ENTITIES.format(declared=declared, label=label, late="")))
+    assert page.entity.title == "http://example.org/things#tea & cup" * 1_000

@@ -32,6 +32,7 @@ from entlink.sources.fields import as_date
 from entlink.sources.page import Page
 from entlink.sources.reading import Reading
 from entlink.sources.triples import Staging, Statement
+from entlink.sources.xml_entities import WatchedXml
 from entlink.text.field_limits import check_text
 
 _SKOS = "http://www.w3.org/2004/02/skos/core#"
@@ -102,6 +103,8 @@ def _stage(path: Path, reading: Reading, staging: Staging) -> None:
                     staging.add(subject, statement)
         except broken_stream_errors() as error:
             reading.fail(cut_off(path, error, "", f"{staging.count} statements were read"))
+        except SourceError as error:
+            reading.fail(error)
 
 
 def _syntax(path: Path, start: bytes) -> str:
@@ -118,8 +121,9 @@ def _syntax(path: Path, start: bytes) -> str:
 def _statements(file: BufferedReader, path: Path, reading: Reading) -> Iterator[tuple[str, Statement]]:
     """What a file says of its named subjects in words we know; after a syntax error the parser goes on."""
     library = _parser()
-    syntax = getattr(library.RdfFormat, _syntax(path, file.peek(_LOOK_AHEAD)))
-    quads = library.parse(file, format=syntax)
+    syntax = _syntax(path, file.peek(_LOOK_AHEAD))
+    watched = WatchedXml(file, path) if syntax == "RDF_XML" else file
+    quads = library.parse(watched, format=getattr(library.RdfFormat, syntax))
     while True:
         try:
             quad = next(quads, None)

@@ -263,7 +263,7 @@ class KnowledgeBase:
         return self._seen(made)
 
     def export(self, out: Output, *, progress: Progress = ignore_progress) -> int:
-        """Write every entity and version as JSON lines, which `entlink.build` reads back; returns how many."""
+        """Write entities, versions, pins and blocks as JSON lines, which `entlink.build` reads; returns how many."""
         from entlink.kb.store.transfer import export
 
         return export(self.folder, out, progress=progress)

@@ -75,4 +75,12 @@ class Identifier(Record, frozen=True):
     value: str
 
 
+class NameRule(Record, frozen=True):
+    """A pin of a surface on an entity, given by its id, or, where that is None, a block: of an exported base."""
+
+    surface: str
+    case_sensitive: bool = False
+    entity: str | None = None
+
+
 Item = Page | Redirect | Meanings | Identifier

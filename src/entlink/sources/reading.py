@@ -8,7 +8,7 @@ from pathlib import Path
 from entlink.io.ledger import FileLedger, OnError
 from entlink.sources.columns import ColumnMapping
 from entlink.sources.mediawiki.options import WikiOptions
-from entlink.sources.page import Item
+from entlink.sources.page import Item, NameRule
 from entlink.sources.part import Part
 
 
@@ -25,6 +25,7 @@ class Reading(FileLedger):
     ) -> None:
         super().__init__(on_error)
         self.files, self.columns, self.language, self.wiki = files, columns, language, wiki
+        self.rules: list[NameRule] = []  # a person made each of them: they are few
 
 
 Reader = Callable[[Reading], Iterator[Item]]

@@ -15,7 +15,7 @@ from entlink.io.ledger import OnError
 from entlink.sources.columns import ColumnMapping
 from entlink.sources.formats import Format, detect, files_of, format_named
 from entlink.sources.mediawiki.options import WikiOptions
-from entlink.sources.page import Item, Page
+from entlink.sources.page import Item, NameRule, Page
 from entlink.sources.part import PagesPart, Part, packed_parts
 from entlink.sources.reading import Reading
 
@@ -23,7 +23,7 @@ from entlink.sources.reading import Reading
 class Source:
     """The pages of a file or folder; `open_source` makes one.
 
-    `position`, `skipped`, `problems` and `left_out` tell of the iteration that was begun last.
+    `position`, `skipped`, `problems`, `left_out` and `rules` tell of the iteration that was begun last.
     """
 
     def __init__(
@@ -113,6 +113,11 @@ class Source:
     def left_out(self) -> dict[str, int]:
         """How many records were left out on purpose, by reason."""
         return dict(self._reading.left_out)
+
+    @property
+    def rules(self) -> list[NameRule]:
+        """The pins and blocks that it holds beside its pages, if it is an exported knowledge base."""
+        return self._reading.rules
 
     def __repr__(self) -> str:
         return f"Source({str(self.path)!r}, format={self.format!r})"

@@ -14,13 +14,14 @@ import msgspec
 from entlink.errors import FieldError, SourceError
 from entlink.io import lines
 from entlink.sources.columns import RowPlan, missing_column, warn_of_unused
-from entlink.sources.page import Page
+from entlink.sources.page import NameRule, Page
 from entlink.sources.reading import Reading
 from entlink.text import field_limits as texts
 
 _MAX_PLANS = 1000
 _SEPARATORS = (",", ";", "\t", "|")
 _QUOTED = re.compile(r'"[^"]*"?')
+_RULE = ("rule",)  # the only column of a row that is a pin or a block
 _ROW_DECODER: msgspec.json.Decoder[dict[str, Any]] = msgspec.json.Decoder(dict[str, Any])
 
 
@@ -60,12 +61,19 @@ class _Plans:
 
 
 def read_jsonl(reading: Reading) -> Iterator[Page]:
-    """A JSON object a line; each may leave out columns that are not the id or the title."""
+    """A JSON object a line; each may leave out columns that are not the id or the title.
+
+    A line with nothing but a `rule` is a pin or a block of the knowledge base that was exported.
+    """
     (path,) = reading.files
     plans = _Plans(reading)
     for number, row, is_odd in lines.read_json_lines(path, reading, _ROW_DECODER):
         try:
-            plan = plans.of(tuple(row))
+            columns = tuple(row)
+            if columns == _RULE:
+                reading.rules.append(_rule(row))
+                continue
+            plan = plans.of(columns)
             if is_odd:
                 plan.check(row)
             page = plan.page(row)
@@ -74,6 +82,16 @@ def read_jsonl(reading: Reading) -> Iterator[Page]:
             continue
         yield page
     plans.tell_of_columns(path)
+
+
+def _rule(row: dict[str, Any]) -> NameRule:
+    """The pin or block that an export has written as an object."""
+    try:
+        rule = msgspec.convert(row["rule"], NameRule)
+    except msgspec.ValidationError as error:
+        raise FieldError(f"the pin or block is not as expected: {error}") from None
+    texts.check_texts({"surface": rule.surface, "entity": rule.entity})
+    return rule
 
 
 class _TextLines:

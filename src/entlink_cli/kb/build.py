@@ -325,7 +325,8 @@ COMMANDS = {
     "kb export": Command(
         _export,
         _configure_export,
-        "Write all entities with their dated versions as JSON lines, which `entlink kb build` reads back.",
+        "Write all entities with their dated versions, and pins and blocks, as JSON lines, which `entlink kb build` "
+        "reads back.",
         ("entlink kb export shop.kb -o shop.jsonl",),
     ),
     "kb upgrade": Command(

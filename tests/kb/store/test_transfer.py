@@ -1,17 +1,19 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import msgspec
 import pytest
 
 from entlink.documents import Entity
-from entlink.errors import NotFoundError
+from entlink.errors import InputError, NotFoundError, SourceError
 from entlink.kb.build.from_sources import BuildOptions, build
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.kb.store.edits import add
+from entlink.kb.store.edits import add, block, pin, sync
+from entlink.kb.store.rules import rules
 from entlink.kb.store.transfer import export
-from entlink.sources import Page
+from entlink.sources import Page, open_source
 from knowledge_bases import FULL
 
 
@@ -86,3 +88,56 @@ def test_edits_are_exported_too(own_world, tmp_path):
     assert '"zork"' in (tmp_path / "out.jsonl").read_text()
     with KnowledgeBase.open(own_world) as kb:
         assert kb.pending_edits == 1
+
+
+@pytest.fixture
+def exported(own_world, tmp_path):
+    """The file of an exported world with a rule of each kind."""
+    pin(own_world, "Hg  metal", "element")
+    pin(own_world, "MERCURY", "planet", case_sensitive=True)
+    block(own_world, "Sun")
+    block(own_world, "York", case_sensitive=True)
+    assert export(own_world, tmp_path / "out.jsonl") == 15
+    return tmp_path / "out.jsonl"
+
+
+def test_pins_and_blocks_come_back_with_a_build(exported, own_world, tmp_path):
+    manifest = build(exported, tmp_path / "back.kb", BuildOptions(processes=1))
+    assert len(rules(own_world)) == 4
+    assert rules(tmp_path / "back.kb") == rules(own_world)
+    assert manifest.sources[0].records == 11
+
+
+@pytest.mark.parametrize("taken_in", ["add", "sync"])
+def test_pins_and_blocks_come_back_with_an_edit(exported, own_world, built_world, opened, taken_in):
+    other = opened(shutil.copytree(built_world, own_world.with_name("other.kb")))
+    other.remove(*(entity.id for entity in other))
+    other.pin("Sun", other.add(Entity("x", "X")) and "x")
+    if taken_in == "add":
+        assert other.add(exported) == 11
+    else:
+        assert other.sync(exported, delete=True).added == 11
+    assert rules(other.folder) == rules(own_world)
+
+
+def test_a_rule_about_no_entity(exported, own_world, tmp_path):
+    lines = exported.read_text(encoding="utf8").replace('"entity":"element"', '"entity":"gold"')
+    exported.write_text(lines, encoding="utf8")
+    told = f"{exported}, the pin or block of 'Hg metal': there is no entity 'gold'"
+    with pytest.raises(InputError, match=told):
+        build(exported, tmp_path / "back.kb", BuildOptions(processes=1))
+    with pytest.raises(InputError, match=told):
+        sync(own_world, open_source(exported))
+    for options, problems in ((BuildOptions(on_error="skip"), 1), (BuildOptions(limit=1), 0)):
+        manifest = build(exported, tmp_path / "back.kb", options, replace=True)
+        assert len(manifest.problems) == problems
+
+
+def test_a_rule_that_is_none(tmp_path):
+    table = tmp_path / "t.jsonl"
+    table.write_text('{"id": "a", "title": "A"}\n{"rule": {"surface": 1}}\n{"rule": "x", "id": "b", "title": "B"}\n')
+    with pytest.raises(SourceError, match=r"line 2: the pin or block is not as expected"):
+        list(open_source(table))
+    source = open_source(table, on_error="skip")
+    assert [page.entity.id for page in source] == ["a", "b"]
+    assert source.rules == []

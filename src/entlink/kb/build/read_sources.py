@@ -11,6 +11,7 @@ from entlink.engine.protocol import Engine
 from entlink.io.atomic import write_whole
 from entlink.kb.build.part_files import StagingPlan, read_card, stage_part
 from entlink.kb.build.source_parts import Omissions, PartRunner
+from entlink.sources import NameRule
 
 if TYPE_CHECKING:
     from entlink.sources import Source
@@ -19,11 +20,12 @@ _WORTH_PACKING = 1_000_000_000  # bytes of source: with fewer, the staged texts 
 
 
 class StagedSource(Omissions):
-    """What came of one source: the names of its parts' folders, in order, and how many pages each has."""
+    """What came of one source: its parts' folders, in order, how many pages each has, and its pins and blocks."""
 
     parts: list[str] = msgspec.field(default_factory=list)
     pages: list[int] = msgspec.field(default_factory=list)
     current: int = 0
+    rules: list[NameRule] = msgspec.field(default_factory=list)
 
 
 class Stager:
@@ -60,6 +62,7 @@ class Stager:
             staged.current += card.current
             staged.add(card)
         staged.add(source)
+        staged.rules = source.rules
         return staged
 
 

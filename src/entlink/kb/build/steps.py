@@ -11,6 +11,7 @@ from typing import Literal, TypeVar
 import msgspec
 
 from entlink.engine.protocol import DEFAULT_MEMORY, Engine
+from entlink.errors import InputError
 from entlink.io.atomic import write_whole
 from entlink.io.checksums import checksum, checksums
 from entlink.kb.build.count_links import LinkTotals, write_link_counts, write_occurrences
@@ -24,6 +25,7 @@ from entlink.kb.indexes.names import IndexWriter
 from entlink.kb.names.counts import BASE
 from entlink.kb.store.manifest import Manifest, OpeningTotals, SourceCard, WikiTotals
 from entlink.kb.store.openings import find_openings
+from entlink.kb.store.rules import take_rules
 from entlink.kb.store.store import DESCRIPTIONS, Store
 from entlink.kb.store.writing import create_indexes, empty_log, insert_redirects, set_meta, transaction
 from entlink.sources import Source, WikiOptions
@@ -82,6 +84,7 @@ class Building:
         parts = [piece.folder for piece in pieces]
         wiki = self._join_names(parts)
         self._read = self._ingest(pieces)
+        self._take_rules(staged)
         create_indexes(store)
         links = self._count_links(parts)
         openings = self._read_openings()
@@ -151,6 +154,20 @@ class Building:
         if is_wiki:
             insert_redirects(self._store, read_redirects(self._engine, wiki))
         return read
+
+    def _take_rules(self, staged: Sequence[StagedSource]) -> None:
+        """The pins and blocks of exported knowledge bases; with a limit what is pinned may not have been read."""
+        options = self._options
+
+        def fail(problem: InputError) -> None:
+            if options.limit is None and options.on_error == "stop":
+                raise problem
+            if options.limit is None:
+                self._read.problems.append(str(problem))
+
+        with transaction(self._store):
+            for source, each in zip(self._sources, staged, strict=True):
+                take_rules(self._store, each.rules, source.path, fail)
 
     def _count_links(self, parts: Sequence[Path]) -> LinkTotals:
         def counted() -> LinkTotals:

@@ -14,6 +14,7 @@ from entlink.errors import ExistsError, FieldError, InputError, NotFoundError
 from entlink.io.atomic import write_lock
 from entlink.kb.store.hyperlinks import drop_hyperlinks
 from entlink.kb.store.openings import drop_openings
+from entlink.kb.store.rules import set_rule, take_rules
 from entlink.kb.store.store import Store, Version, existing
 from entlink.kb.store.versions import (
     add_version,
@@ -35,7 +36,6 @@ from entlink.kb.store.writing import (
 )
 from entlink.sources import Page, Source, whole_text
 from entlink.text.field_limits import check_texts
-from entlink.text.folding import key_of
 from entlink.text.titles import tidy
 
 _UNDATED = "undated"
@@ -82,7 +82,18 @@ def add(
                 if not replace:
                     _check_put_once(store, page, before)
                 _add_one(store, connection, page, weight, replace=replace)
+        _take_rules(store, entities)
     return count
+
+
+def _take_rules(store: Store, source: object) -> None:
+    """The pins and blocks of an exported knowledge base; known when all of it has been read."""
+
+    def fail(problem: InputError) -> None:
+        raise problem
+
+    if isinstance(source, Source):
+        take_rules(store, source.rules, source.path, fail)
 
 
 @contextmanager
@@ -191,13 +202,13 @@ def remove(folder: str | Path, identifiers: Iterable[str]) -> int:
 def pin(folder: str | Path, surface: str, identifier: str, *, case_sensitive: bool = False) -> None:
     """From now on the surface always means this entity."""
     with open_for_writing(folder) as store, transaction(store) as connection:
-        _set_rule(connection, surface, _required(store, identifier), case_sensitive=case_sensitive)
+        set_rule(connection, surface, _required(store, identifier), case_sensitive=case_sensitive)
 
 
 def block(folder: str | Path, surface: str, *, case_sensitive: bool = False) -> None:
     """From now on the surface is never linked."""
     with open_for_writing(folder) as store, transaction(store) as connection:
-        _set_rule(connection, surface, None, case_sensitive=case_sensitive)
+        set_rule(connection, surface, None, case_sensitive=case_sensitive)
 
 
 def unpin(folder: str | Path, surface: str) -> int:
@@ -220,12 +231,6 @@ def _lift(folder: str | Path, surface: str, which: str) -> int:
         return connection.execute(f"DELETE FROM rules WHERE surface = ? AND {which}", (tidy(surface),)).rowcount
 
 
-def _set_rule(connection: sqlite3.Connection, surface: str, entity: int | None, *, case_sensitive: bool) -> None:
-    if not key_of(surface):
-        raise InputError("an empty surface can be neither pinned nor blocked")
-    connection.execute("INSERT OR REPLACE INTO rules VALUES (?, ?, ?)", (tidy(surface), int(case_sensitive), entity))
-
-
 def sync(folder: str | Path, pages: Iterable[Entity | Page], *, delete: bool = False) -> SyncReport:
     """Bring a knowledge base in line with a table, by id; `delete` removes what the table lacks.
 
@@ -246,6 +251,7 @@ def sync(folder: str | Path, pages: Iterable[Entity | Page], *, delete: bool = F
                 if not rows:
                     raise InputError("the table has no rows, and deleting what it lacks would delete everything")
                 _delete_unseen(connection, report)
+            _take_rules(store, pages)
     return report
 
 

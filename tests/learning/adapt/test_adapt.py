@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 
 import pytest
@@ -94,6 +95,24 @@ def test_a_run_killed_at_its_very_end_is_finished(world, options, monkeypatch):
     assert (linker_beside(world) / "card.json").read_bytes() == made
     assert read_card(linker_beside(world)).steps[0]["adapt"]["after"] == report.after
     assert not list(world.parent.glob("*.adapting"))
+
+
+def test_a_log_tells_what_was_done_and_when(world, options):
+    quick = AdaptOptions(minutes=60, config=options.config, train=False)
+    with pytest.raises(Killed):
+        adapt(world, quick, killing("finding examples", 40))
+    log = linker_beside(world).with_name("world.linker.adapting") / "adapt.log"
+    assert "examples broken off (Killed)" in log.read_text(encoding="utf8")
+    report = adapt(world, quick, quiet)
+    lines = (linker_beside(world) / "adapt.log").read_text(encoding="utf8").splitlines()
+    assert all(re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d  \S", line) for line in lines)
+    told = [line[21:] for line in lines]
+    assert told[0] == f"begun. 60 minutes in all, from the linker {options.config}"
+    assert told[1] == "bi-encoder will not be reached: no models were to be trained"
+    assert any(line.startswith("gone on with after") and "; done: indexes. 60 minutes" in line for line in told)
+    assert [line.split()[0] for line in told if line.endswith(" begun")] == ["indexes", "examples", *STAGES[1:]]
+    assert [one.told() for one in report.stages] == [line for line in told if "kept after" in line]
+    assert told[-1].startswith("finished: accuracy 0.")
 
 
 def test_a_training_gone_on_with_has_the_time_that_it_was_given(world, options, monkeypatch):

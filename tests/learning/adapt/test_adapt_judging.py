@@ -44,3 +44,12 @@ def test_what_is_known_to_help_may_be_worse_by_chance(stages, name, errors, kept
     judged = stages._judged(name, LinkerConfig(), Fit({"alias": 2.0}, 1.0, Score(after, after)), "")
     assert (judged.before, judged.after, judged.kept) == (BEFORE, after, kept)
     assert ("weights" in stages.state.config.ranker) == kept
+    assert ("kept with a lower accuracy: 0." in judged.note) == (kept and after < BEFORE)
+
+
+def test_what_is_lower_but_for_unusual_meanings_is_kept_with_the_reason(stages):
+    score = Score(accuracy=BEFORE - 0.1, balanced=BEFORE + 0.1)
+    judged = stages._judged("bi-encoder", LinkerConfig(), Fit({"alias": 2.0}, 1.0, score), "20 steps")
+    assert judged.kept
+    assert judged.note.startswith("20 steps; kept with a lower accuracy: with links of an unusual meaning")
+    assert judged.note.endswith("it is 0.500 before and 0.600 after")

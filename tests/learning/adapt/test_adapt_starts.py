@@ -131,11 +131,25 @@ def test_a_base_that_cannot_be_fetched_is_told_first(world, options, monkeypatch
 
 
 def test_no_time_left_for_a_training_is_told_and_the_rest_adapts(world, options, monkeypatch):
-    monkeypatch.setattr("entlink.learning.adapt.training._FOR_THE_REST", 1.0)
+    monkeypatch.setattr("entlink.learning.adapt.training.FOR_THE_REST", 1.0)
     stages = {one.name: one for one in adapt(world, options, quiet).stages}
     assert not stages["bi-encoder"].kept
     assert stages["bi-encoder"].note == "left out: of 60 minutes none was left. Give more --minutes"
     assert stages["NIL"].figures
+
+
+def test_a_training_that_there_will_be_no_time_for_is_told_at_the_start(world, options, monkeypatch, caplog):
+    monkeypatch.setattr("entlink.learning.adapt.adapt._INDEXED_A_SECOND", 60 / 3_000)  # 50 minutes for 60 entities
+    with pytest.raises(Killed):
+        adapt(world, options, killing("making the index of words", 1))
+    told = "bi-encoder will not be reached: of 60 minutes, indexes of 60 entities and examples leave about "
+    assert "will not be reached" not in caplog.text  # 132 seconds are enough for a training
+    monkeypatch.setattr("entlink.learning.adapt.adapt._INDEXED_A_SECOND", 60 / 3_120)
+    with pytest.raises(Killed):
+        adapt(world, options, killing("making the index of words", 1), restart=True)
+    assert f"the stage {told}12 seconds" in caplog.text
+    log = linker_beside(world).with_name("world.linker.adapting") / "adapt.log"
+    assert f"{told}12 seconds, and training takes 30 at least. Give more --minutes" in log.read_text(encoding="utf8")
 
 
 def test_a_linker_that_was_changed_since_is_left_alone(world, options):

@@ -11,10 +11,12 @@ import msgspec
 from entlink.errors import EntlinkError, InputError, MissingExtraError
 from entlink.io.atomic import write_lock
 from entlink.io.progress import Progress, ignore_progress
+from entlink.kb.indexes.derived import COMPANY, VECTORS, derived_indexes
 from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.learning.adapt.lessons import BI_ENCODER
 from entlink.learning.adapt.report import AdaptReport
 from entlink.learning.adapt.settings import config_of_training
-from entlink.learning.adapt.stages import FLAT, Stages
+from entlink.learning.adapt.stages import FLAT, Stages, seconds_to_train
 from entlink.learning.adapt.state import STEP, AdaptFolder, AdaptOptions, AdaptState, check_same, facts_of
 from entlink.learning.adapt.training import NOT_WANTED
 from entlink.learning.fit.calibration import FEWEST_ENTITIES
@@ -24,6 +26,8 @@ from entlink.linking.config import linker_beside, read_config
 from entlink.linking.saved import CARD_FILE, save_linker
 
 _ENTITIES_A_SECOND = 60.0  # encoded for an index, on two cores
+_INDEXED_A_SECOND = 2_500.0  # over their words, names cut short and names that stand together
+_SECONDS_OF_A_STEP = 30.0  # of training, the first: examples are read before, and what is held out is looked at
 _FOR_INDEXES = 0.5  # of the minutes, at most
 _LOCK = "adapting.lock"
 USUAL = AdaptOptions()
@@ -51,7 +55,7 @@ def adapt(
     folder.check_output(replaces=restart or (begun is not None and begun.replaces))
     with KnowledgeBase.open(path) as kb:
         _check(kb, options, progress)
-        facts = facts_of(kb, options)
+        facts, out_of_reach = facts_of(kb, options), _out_of_reach(kb, options)
     with write_lock(folder.path, _LOCK):
         state = None if restart else folder.read()
         if state is None:
@@ -60,6 +64,7 @@ def adapt(
         else:
             check_same(folder, state, facts)
         stages = Stages(path, options, folder, state, progress)
+        _log_start(folder, state, options, out_of_reach)
         _run(stages)
         report = _report(path, folder, state, stages.accuracy)
         if not state.finished:
@@ -68,11 +73,45 @@ def adapt(
             save_linker(folder.linker, folder.resolved(state.config), step, path.name)
             state.finished = True
             folder.write(state)
+        folder.log(
+            f"finished: accuracy {report.before:.3f} before and {report.after:.3f} after; saved as {report.folder}"
+        )
         folder.put_in_place()
     for one in report.stages:
         if one.note.startswith("left out") and NOT_WANTED not in one.note:
             logging.getLogger(__name__).warning("%s: the stage %s was %s", path, one.name, one.note)
     return report
+
+
+def _log_start(folder: AdaptFolder, state: AdaptState, options: AdaptOptions, out_of_reach: str) -> None:
+    done = [one.name for one in state.stages]
+    spent = f"gone on with after {state.seconds / 60:.1f} minutes; done: {', '.join(done)}" if done else "begun"
+    folder.log(f"{spent}. {options.minutes:g} minutes in all, from the linker {options.config}")
+    if out_of_reach and BI_ENCODER not in done:
+        folder.log(f"{BI_ENCODER} will not be reached: {out_of_reach}")
+        if options.train:
+            logging.getLogger(__name__).warning("the stage %s will not be reached: %s", BI_ENCODER, out_of_reach)
+
+
+def _out_of_reach(kb: KnowledgeBase, options: AdaptOptions) -> str:
+    """Why no bi-encoder will be trained, as far as that is known at the start; all other stages are always run."""
+    from entlink.encoders.extras import require_train
+
+    if not options.train:
+        return NOT_WANTED
+    try:
+        require_train("training a model")
+    except MissingExtraError as problem:
+        return str(problem)
+    indexing = _seconds_of_vectors(kb, options) + (0.0 if _has_index(kb, COMPANY) else len(kb) / _INDEXED_A_SECOND)
+    left = seconds_to_train(options.minutes, indexing, links=kb.has_hyperlinks)
+    if left >= _SECONDS_OF_A_STEP:
+        return ""
+    return (
+        f"of {options.minutes:g} minutes, indexes of {len(kb):,} entities and examples leave about "
+        f"{max(left, 0):.0f} seconds, and training takes {_SECONDS_OF_A_STEP:.0f} at least. Give more --minutes, or "
+        "--no-train"
+    )
 
 
 def _run(stages: Stages) -> None:
@@ -143,11 +182,12 @@ def _fetch(base: str, progress: Progress) -> None:
 
 def _seconds_of_vectors(kb: KnowledgeBase, options: AdaptOptions) -> float:
     """How long the vectors will take that are not there yet."""
-    from entlink.kb.indexes.derived import VECTORS, derived_indexes
-
-    made = any(one.name.startswith(VECTORS) for one in derived_indexes(kb.index_folder))
     wanted = any(stage.get("name") == "dense" for stage in read_config(options.config).retriever)
-    return len(kb) / _ENTITIES_A_SECOND if wanted and not made and len(kb) <= FLAT else 0.0
+    return len(kb) / _ENTITIES_A_SECOND if wanted and len(kb) <= FLAT and not _has_index(kb, VECTORS) else 0.0
+
+
+def _has_index(kb: KnowledgeBase, name: str) -> bool:
+    return any(one.name.startswith(name) for one in derived_indexes(kb.index_folder))
 
 
 def _report(path: Path, folder: AdaptFolder, state: AdaptState, after: float) -> AdaptReport:

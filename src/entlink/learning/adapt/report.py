@@ -22,6 +22,14 @@ class StageFigures(msgspec.Struct, frozen=True, omit_defaults=True):
     note: str = ""
     figures: dict[str, Any] = {}
 
+    def told(self) -> str:
+        """In a line: what became of it, its scores, how long it took, and why."""
+        scores = (
+            "" if self.before is None else f", accuracy {_shown(self.before)} before and {_shown(self.after)} after"
+        )
+        note = f": {self.note}" if self.note else ""
+        return f"{self.name} {'kept' if self.kept else 'not kept'} after {self.seconds:.0f} seconds{scores}{note}"
+
 
 class AdaptReport(msgspec.Struct, frozen=True):
     """The linker that was made, and how it came about; `before` and `after` are accuracies on what is held back."""

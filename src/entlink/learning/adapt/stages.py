@@ -16,8 +16,8 @@ from entlink.learning.adapt.lessons import BI_ENCODER
 from entlink.learning.adapt.names import SHORTENED, found_again, with_short_names
 from entlink.learning.adapt.report import StageFigures
 from entlink.learning.adapt.senses import SENSES, learn_senses, linked_uses, sense_encoder, shared_words, unmeasured
-from entlink.learning.adapt.settings import WEIGHTS_WITH_LINKS, weights_without_links
-from entlink.learning.adapt.training import TrainingTools
+from entlink.learning.adapt.settings import SHARE, WEIGHTS_WITH_LINKS, weights_without_links
+from entlink.learning.adapt.training import FOR_THE_REST, TrainingTools
 from entlink.learning.adapt.weights import (
     START_WEIGHTS,
     fitted_weights,
@@ -73,11 +73,14 @@ class Stages(TrainingTools):
             if name in done:
                 continue
             began, before = monotonic(), self.state.config
+            self.folder.log(f"{name} begun")
             try:
-                found = stage()
-                self.state.stages.append(msgspec.structs.replace(found, seconds=round(monotonic() - began, 1)))
-            except BaseException:
+                found = msgspec.structs.replace(stage(), seconds=round(monotonic() - began, 1))
+                self.state.stages.append(found)
+                self.folder.log(found.told())
+            except BaseException as problem:
                 self.state.config = before  # a stage that is done again begins with what it began with
+                self.folder.log(f"{name} broken off ({type(problem).__name__}): {problem}")
                 raise
             finally:
                 self.state.seconds = self._spent()
@@ -303,6 +306,14 @@ class Stages(TrainingTools):
             )
         self.state.config = msgspec.structs.replace(self.state.config, detector=detector)
         return found
+
+
+def seconds_to_train(minutes: float, indexing: float, *, links: bool) -> float:
+    """About how many seconds of the minutes are left to train in, where indexes take so many."""
+    total = 60 * minutes
+    before = max(_FOR_EXAMPLES * total, indexing + _FEWEST_FOR_EXAMPLES * total)
+    left = total * (1 - FOR_THE_REST) - before
+    return min(left, SHARE * total) if links else left
 
 
 def _measurable(cases: Sequence[Case]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from entlink.linking.config import LINKER_FILE, LinkerConfig, read_config, with_
 from entlink.linking.saved import read_card
 
 STATE_FILE, CASES_FILE, USES_FILE, LINKER_FOLDER = "state.json", "examples.jsonl", "uses.jsonl", "linker"
+LOG_FILE = "adapt.log"
 ADAPTING = ".adapting"
 FORMAT = 6  # of what is kept of a run under way: one of another format cannot be gone on with
 STEP = "adapt"  # in the card of a linker: what made it
@@ -82,6 +84,12 @@ class AdaptFolder:
         self.path.mkdir(parents=True, exist_ok=True)
         write_whole(self.path / STATE_FILE, msgspec.json.format(msgspec.json.encode(state)))
 
+    def log(self, line: str) -> None:
+        """A line for people in `adapt.log`, with the time; the log goes with the linker when it is finished."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        with (self.path / LOG_FILE).open("a", encoding="utf8") as file:
+            file.write(f"{datetime.now():%Y-%m-%d %H:%M:%S}  {line}\n")
+
     def resolved(self, config: LinkerConfig) -> LinkerConfig:
         """The configuration with the models that are under way."""
         return with_paths_from(config, self.linker)
@@ -100,6 +108,7 @@ class AdaptFolder:
     def put_in_place(self) -> None:
         """The finished linker where it belongs; one that was there goes only now."""
         if self.linker.exists():
+            shutil.copyfile(self.path / LOG_FILE, self.linker / LOG_FILE)
             before = self.path / "before"
             shutil.rmtree(before, ignore_errors=True)
             if self.output.exists():

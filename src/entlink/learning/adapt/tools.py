@@ -13,7 +13,16 @@ from entlink.io.progress import Progress
 from entlink.learning.adapt.report import StageFigures
 from entlink.learning.adapt.senses import SENSES
 from entlink.learning.adapt.state import AdaptFolder, AdaptOptions, AdaptState
-from entlink.learning.adapt.weights import Fit, counted_for, fitted, ranker_of, taken, with_ranker, with_weights
+from entlink.learning.adapt.weights import (
+    Fit,
+    Score,
+    counted_for,
+    fitted,
+    ranker_of,
+    taken,
+    with_ranker,
+    with_weights,
+)
 from entlink.learning.own_texts.cases import Case, Parts, parted, read_cases
 from entlink.linking.config import LinkerConfig, read_config
 from entlink.linking.linker import Linker, load
@@ -115,5 +124,21 @@ class StageTools:
         kept = after >= before - _CHANCE * error if name in _KNOWN_TO_HELP else after > before
         if kept:
             self.state.config = with_ranker(config, weights=fit.weights, bias=fit.bias)
+            note = "; ".join(filter(None, (note, self._why_kept(fit.score, error))))
         figures = {"weights": fit.weights, "balanced": after}
         return StageFigures(name, self.accuracy, fit.score.accuracy, kept, note=note, figures=figures)
+
+    def _why_kept(self, found: Score, error: float) -> str:
+        """Why a stage is kept with an accuracy that is lower than before; empty where it is not."""
+        if found.accuracy >= self.accuracy:
+            return ""
+        before, after = self._balanced, found.balanced
+        if after >= before:
+            return (
+                "kept with a lower accuracy: with links of an unusual meaning counted five times, as stages are "
+                f"judged, it is {before:.3f} before and {after:.3f} after"
+            )
+        return (
+            f"kept with a lower accuracy: {before - after:.3f} less may be chance (up to {error:.3f} is, with so few "
+            "examples held back), and this stage helped on other knowledge bases"
+        )

@@ -15,7 +15,7 @@ from entlink.learning.own_texts.cases import read_cases
 from entlink.learning.train_config import TrainConfig
 
 NOT_WANTED = "no models were to be trained"
-_FOR_THE_REST = 0.08  # of the minutes, that a training leaves
+FOR_THE_REST = 0.08  # of the minutes, that a training leaves
 _SHORTEST_TRAINING = 1.0  # seconds
 
 
@@ -64,7 +64,7 @@ class TrainingTools(StageTools):
         if BI_ENCODER in self.state.budgets:
             return self.state.budgets[BI_ENCODER]
         total = self.options.minutes * 60
-        left = total * (1 - _FOR_THE_REST) - self._spent()
+        left = total * (1 - FOR_THE_REST) - self._spent()
         seconds = min(left, total * SHARE) if self._has_links else left
         if seconds < _SHORTEST_TRAINING:
             raise InputError(f"of {self.options.minutes:g} minutes none was left. Give more --minutes")

@@ -4,7 +4,7 @@ python reproductions/conversation.py NAME.kb [DATA] [--system NAME=CONFIG …] [
 
 DATA is a folder with conel1 and conel2, default ../shared/data. Without --system, the linker beside NAME.kb is
 studied, else zero-shot. The runs that ConEL's authors published are scored in the same run, and must have the
-published F1.
+published F1. Gold is matched by title.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from entlink.evaluation import Matching
+from entlink.evaluation import GoldMatch, Matching
 from entlink.evaluation.published import find
 from entlink.evaluation.results import Micro
 from entlink.studies import ConfiguredSystem, ConversationOptions, ConversationStudy, RunSource, study_conversations
@@ -52,7 +52,8 @@ def runs(data: Path) -> list[RunSource]:
 
 
 def rows(study: ConversationStudy) -> Iterator[dict[str, object]]:
-    """A row for each system, set and convention."""
+    """How gold was matched, then a row for each system, set and convention."""
+    yield {"kb": study.facts.kb, "entities": study.facts.entities, "match_gold": str(study.facts.match_gold)}
     for result in study.results:
         if result.why:
             yield {"system": result.system, "set": result.set, "why": result.why}
@@ -113,7 +114,8 @@ def main() -> None:
         parser.error("--system is NAME=CONFIG")
     given = chosen or [own_linker(arguments.kb)]
     systems = [ConfiguredSystem(name, config) for name, config in given]
-    options = ConversationOptions(domains=False)
+    # ConEL's gold is titles of Wikipedia, and so are those of the knowledge base; its ids are others.
+    options = ConversationOptions(domains=False, match_gold=GoldMatch.TITLE)
     study = study_conversations(arguments.kb, sets(arguments.data), systems, runs(arguments.data), options)
     for row in rows(study):
         sys.stdout.write(json.dumps(row) + "\n")

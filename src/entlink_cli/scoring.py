@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 # Those of `entlink.evaluation.scoring.conventions`, which help must not wait for.
 MATCHINGS = ("strict", "weak", "string", "string-without-articles")
+GOLD_MATCHES = ("identifier", "title")
 NIL_RULES = ("nil-ignored", "nil-required", "nil-errors", "nil-gold-dropped")
 
 
@@ -46,11 +47,23 @@ def _beside(parser: Parser) -> None:
     parser.add_argument(
         "--kb", metavar="NAME.kb", help="look identifiers up in this knowledge base, and tell how much gold it knows"
     )
+    match_gold(parser)
     parser.add_argument("--train", metavar="FILE", help="training data: for what was seen before, and for leaks")
     parser.add_argument(
         "--leaks",
         action="store_true",
         help="look for passages of the test in the knowledge base, too (slow)",
+    )
+
+
+def match_gold(parser: Parser) -> None:
+    """How gold is looked up in a knowledge base."""
+    parser.add_argument(
+        "--match-gold",
+        choices=GOLD_MATCHES,
+        default="identifier",
+        help="look gold and predictions up in the knowledge base by identifier (default; gold that it lacks is not "
+        "covered), or by title where it lacks the identifier, which may give a namesake",
     )
 
 
@@ -112,11 +125,12 @@ def _drawing(parser: Parser) -> None:
 def chosen_options(arguments: Namespace) -> EvaluationOptions:
     """What the options say."""
     from entlink.evaluation.runner import EvaluationOptions
-    from entlink.evaluation.scoring.conventions import Matching, NilRule
+    from entlink.evaluation.scoring.conventions import GoldMatch, Matching, NilRule
 
     return EvaluationOptions(
         matching=Matching(arguments.match) if arguments.match else None,
         nil=NilRule(arguments.nil),
+        match_gold=GoldMatch(arguments.match_gold),
         rules=tuple(NilRule) if arguments.all_nil_rules else (),
         macro_by=arguments.macro_by,
         slices=tuple(arguments.slice) if arguments.slice else None,

@@ -11,6 +11,7 @@ import pytest
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 GOLD = SAMPLES / "worlds.gold.jsonl"
+BY_TITLE = ("--match-gold", "title")
 
 
 @pytest.fixture(autouse=True)
@@ -120,11 +121,12 @@ def test_conversations_with_a_run_beside(run, worlds, talk, tmp_path):
     other = tmp_path / "other.json"
     other.write_text(json.dumps(rows), encoding="utf8")
     files = ("--csv", tmp_path / "t.csv", "--latex", tmp_path / "t.tex")
-    words = ("--system", "names=lexical", "--run", f"other={other}", "--rounds", "20", *files)
+    words = ("--system", "names=lexical", "--run", f"other={other}", "--rounds", "20", *BY_TITLE, *files)
     ran = run("study", "conversation", worlds, f"conel2-val={talk}", *words)
     assert (ran.code, ran.err) == (0, "")
     for told in (
         "turns that were annotated, each with the turns before it as context; without personal mentions",
+        "gold by title: An identifier that the knowledge base lacks",
         "strict: a mention counts where both its offsets",
         "string: sets of (document, turn, mention as written, entity)",
         "published, with all of Wikipedia as the knowledge base:",
@@ -144,7 +146,7 @@ def test_conversations_with_a_run_beside(run, worlds, talk, tmp_path):
 
 
 def test_conversations_as_json(run, worlds, talk):
-    words = ("--system", "names=lexical", "--turns", "ana", "--rounds", "0", "--json", "--quiet")
+    words = ("--system", "names=lexical", "--turns", "ana", "--rounds", "0", *BY_TITLE, "--json", "--quiet")
     found = run("study", "conversation", worlds, talk, *words).json
     assert found["options"]["turns"] == ["ana"]
     assert [(one["name"], one["turns"], one["gold"]) for one in found["sets"]] == [("talk", 1, 1)]

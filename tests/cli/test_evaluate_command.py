@@ -71,13 +71,13 @@ def test_one_file_may_hold_gold_and_predictions(files, run):
 
 
 def test_a_knowledge_base_joins_names_and_tells_coverage(files, run, toy):
-    ran = run("evaluate", files / "gold.jsonl", files / "a.jsonl", "--kb", toy, "--json")
-    found = json.loads(ran.out)
+    words = ("evaluate", files / "gold.jsonl", files / "a.jsonl", "--kb", toy, "--match-gold", "title")
+    found = json.loads(run(*words, "--json").out)
     assert found["el"]["micro"]["correct"] == 2  # NASA by its title, though gold has a QID
     assert (found["coverage"]["covered_links"], found["coverage"]["links"]) == (3, 4)
     assert found["coverage"]["examples"] == ["atlantis"]
     assert found["blame"]["misses"]["not in the knowledge base"] == 1
-    assert "toy.kb knows 3 of 4" in run("evaluate", files / "gold.jsonl", files / "a.jsonl", "--kb", toy).out
+    assert "toy.kb knows 3 of 4" in run(*words).out
 
 
 def test_every_rule_for_nil_side_by_side(files, run):

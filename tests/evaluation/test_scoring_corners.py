@@ -8,7 +8,7 @@ import pytest
 
 from entlink.documents import Document, GoldLink, Link, Mention, Span, Turn
 from entlink.errors import EntlinkError
-from entlink.evaluation import Convention, Counts, EvaluationOptions, Matching, evaluate, leakage
+from entlink.evaluation import Convention, Counts, EvaluationOptions, GoldMatch, Matching, evaluate, leakage
 from entlink.evaluation.intervals.resampling import Interval, intervals, macro_intervals
 from entlink.evaluation.scoring.document_score import general_score
 from entlink.evaluation.scoring.matching import without_article
@@ -268,7 +268,7 @@ def test_answers_equal_to_gold_are_perfect_with_a_knowledge_base_that_knows_gold
         wanted = Document("d", TEXT, gold=(gold("Paris", "Q-unknown", meta={"title": "Paris"}),))
         for answer in (link("Paris", "Q-unknown"), link("Paris", "paris"), link("Paris", "Q-other", title="Paris")):
             given = Document("d", TEXT, links=(answer,))
-            found = evaluate([wanted], [given], EvaluationOptions(rounds=0), kb=kb)
+            found = evaluate([wanted], [given], EvaluationOptions(rounds=0, match_gold=GoldMatch.TITLE), kb=kb)
             assert (found.el.micro.f1, found.ed.micro.f1, found.coverage.covered_links) == (1.0, 1.0, 1)
 
 

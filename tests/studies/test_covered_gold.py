@@ -14,6 +14,7 @@ from entlink.evaluation.scoring.covering import CoverageCounter
 from entlink.evaluation.scoring.items import distinct_gold, gold_items, predicted_items
 from entlink.evaluation.scoring.matching import place_of
 from entlink.evaluation.scoring.metrics import link_counts, mention_counts
+from entlink.kb.knowledge_base import NameOf
 from entlink.studies.conversations.scoring import on_covered_gold
 
 WORDS = ("boom", "line", "boom", "crew", "line", "boom")
@@ -25,8 +26,11 @@ KNOWN, UNKNOWN = ("a", "b"), ("x", "y")
 class Few:
     """A knowledge base that has two entities."""
 
-    def resolve(self, identifier: str) -> Entity | None:
+    def resolve(self, identifier: str, *, titles: bool = True) -> Entity | None:
         return Entity(identifier, identifier) if identifier in KNOWN else None
+
+    def aliases(self, surface: str) -> list[NameOf]:
+        return []
 
 
 def spans() -> list[Span]:

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from entlink.errors import ConfigError, InputError, KnowledgeBaseError, MissingModelError, SourceError
-from entlink.evaluation import Counts, Matching
+from entlink.evaluation import Counts, GoldMatch, Matching
 from entlink.kb.build.from_sources import BuildOptions, build
 from entlink.linking.config import ConversationConfig, LinkerConfig
 from entlink.studies import ConfiguredSystem, ConversationOptions, RunSource, study_conversations
@@ -17,8 +17,15 @@ from entlink.studies.conversations.tables import conversation_lines, conversatio
 from talks import ROWS, TALKS, turn, write_json, write_said
 
 SAMPLES = Path(__file__).parents[2] / "samples"
-FAST = ConversationOptions(rounds=0)
 STRICT, STRING = Matching.STRICT, Matching.STRING
+
+
+def by_title(**fields):
+    """ConEL's gold is titles, and the entities of the knowledge bases here have ids of their own."""
+    return ConversationOptions(match_gold=GoldMatch.TITLE, **fields)
+
+
+FAST = by_title(rounds=0)
 
 
 @pytest.fixture
@@ -110,7 +117,7 @@ def test_where_gold_was_lost(two, talks, said):
 
 
 def test_personal_mentions_count_where_they_are_asked_for(two, talks, said):
-    options = ConversationOptions(rounds=0, personal=True)
+    options = by_title(rounds=0, personal=True)
     found = study_conversations(two, [talks], None, [said], options)
     assert counts(found, "said", STRICT)["md"] == Counts(6, 7, 7)
     assert counts(found, "said", STRICT)["el"] == Counts(2, 5, 6)
@@ -134,7 +141,7 @@ def test_links_marked_as_personal_are_left_out_with_their_gold(two, talks, said)
     }
     assert counts(found, "marked", STRICT, "covered")["el"] == Counts(1, 3, 3)
     assert found.result("marked", "talks").blame[0].wrong["there is no gold"] == 1
-    both = study_conversations(two, [talks], None, runs, ConversationOptions(rounds=0, personal=True))
+    both = study_conversations(two, [talks], None, runs, by_title(rounds=0, personal=True))
     assert counts(both, "marked", STRICT) == counts(both, "said", STRICT)
 
 
@@ -149,9 +156,7 @@ def test_a_linker_of_personal_mentions_scores_as_one_without_them(tmp_path):
     plain, personal = found.results
     assert plain.scores == personal.scores
     assert plain.blame == personal.blame
-    found = study_conversations(
-        tmp_path / "wiki.kb", data, systems, options=ConversationOptions(rounds=0, personal=True)
-    )
+    found = study_conversations(tmp_path / "wiki.kb", data, systems, options=by_title(rounds=0, personal=True))
     plain, personal = (one.scored(STRICT, "all").el for one in found.results)
     assert personal.correct > plain.correct, "they count where they are asked for"
 
@@ -201,17 +206,17 @@ def test_turns_of_a_speaker(two, tmp_path):
     names = [ConfiguredSystem("names", "lexical")]
     both = study_conversations(two, [path], names, options=FAST)
     assert counts(both, "names", STRICT, set="two-speak")["el"] == Counts(1, 2, 1)
-    only = study_conversations(two, [path], names, options=ConversationOptions(rounds=0, turns=("ANA",)))
+    only = study_conversations(two, [path], names, options=by_title(rounds=0, turns=("ANA",)))
     assert counts(only, "names", STRICT, set="two-speak")["el"] == Counts(1, 1, 1)
     assert only.sets[0].turns == 1
     with pytest.raises(ConfigError, match="has no turn of 'eve'; in it speak 'ana', 'ben'"):
-        study_conversations(two, [path], names, options=ConversationOptions(turns=("ana", "eve")))
+        study_conversations(two, [path], names, options=by_title(turns=("ana", "eve")))
     with pytest.raises(InputError, match="no document has gold links"):
-        study_conversations(two, [path], names, options=ConversationOptions(turns=("ben",)))
+        study_conversations(two, [path], names, options=by_title(turns=("ben",)))
 
 
 def test_intervals_are_over_conversations_and_the_same_twice(two, talks, said):
-    options = ConversationOptions(rounds=50, seed=3)
+    options = by_title(rounds=50, seed=3)
     found = study_conversations(two, [talks], None, [said], options)
     interval = found.result("said", "talks").scored(STRICT, "all").md.intervals.f1
     # A draw is c1 twice (8/10), both (10/13), or c2 twice (2/3): of 50 draws, each stands a good dozen times.
@@ -380,6 +385,6 @@ def test_an_unknown_knowledge_base(tmp_path, talks):
 
 
 def test_limit_takes_the_first(two, talks, said):
-    found = study_conversations(two, [talks], None, [said], ConversationOptions(rounds=0, limit=1))
+    found = study_conversations(two, [talks], None, [said], by_title(rounds=0, limit=1))
     assert found.sets[0].left_out == {"personal mentions": 1, "conversations over the limit": 1}
     assert counts(found, "said", STRICT)["md"] == Counts(4, 6, 4)

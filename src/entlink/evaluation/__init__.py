@@ -10,7 +10,7 @@ from entlink.evaluation.intervals.comparing import Comparison, compare
 from entlink.evaluation.leakage import Leakage, leakage
 from entlink.evaluation.results import Evaluation, encode_evaluation, read_evaluation
 from entlink.evaluation.runner import EvaluationOptions, evaluate
-from entlink.evaluation.scoring.conventions import Convention, Matching, NilRule
+from entlink.evaluation.scoring.conventions import Convention, GoldMatch, Matching, NilRule
 from entlink.evaluation.scoring.counts import Counts, Scores, macro, micro
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Counts",
     "Evaluation",
     "EvaluationOptions",
+    "GoldMatch",
     "Leakage",
     "Matching",
     "NilRule",

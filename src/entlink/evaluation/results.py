@@ -66,10 +66,12 @@ class ConventionName(Record, frozen=True, omit_defaults=False):
     nil: str
     description: str
     chosen: str = ""
+    gold: str = "identifier"
 
     @classmethod
     def of(cls, convention: Convention, chosen: str = "") -> ConventionName:
-        return cls(convention.name, str(convention.matching), str(convention.nil), convention.describe(), chosen)
+        rules = str(convention.matching), str(convention.nil)
+        return cls(convention.name, *rules, convention.describe(), chosen, str(convention.gold))
 
 
 class Slice(Record, frozen=True, omit_defaults=False):

@@ -14,7 +14,7 @@ from entlink.evaluation.aligning import Aligned, Missing
 from entlink.evaluation.identities import Identities
 from entlink.evaluation.leakage import Leakage, LeakIndex
 from entlink.evaluation.results import Evaluation
-from entlink.evaluation.scoring.conventions import Convention, Matching, NilRule
+from entlink.evaluation.scoring.conventions import Convention, GoldMatch, Matching, NilRule
 from entlink.evaluation.scoring.items import surface_of
 from entlink.evaluation.scoring.scorer import Scorer, ScorerOptions
 from entlink.evaluation.scoring.slices import Training, slicers
@@ -34,11 +34,12 @@ class EvaluationOptions(Record, frozen=True):
     side by side. `slices` None are all that can be had. `missing` says what a document is that only one side has.
     Gold links with one of the fields `without` in their meta are left out, such as ConEL's `personal` ones, and
     predicted links whose mention has it as its type. `leaks` looks for passages of the test in the knowledge base
-    even without training data.
+    even without training data. `match_gold` says whether titles lead to entities of the knowledge base, too.
     """
 
     matching: Matching | None = None
     nil: NilRule = NilRule.IGNORED
+    match_gold: GoldMatch = GoldMatch.IDENTIFIER
     rules: tuple[NilRule, ...] = ()
     macro_by: str | None = None
     slices: tuple[str, ...] | None = None
@@ -70,7 +71,9 @@ def evaluate(
     `lists` says of gold and predictions whether they leave out documents without links.
     """
     options = options or EvaluationOptions()
-    identities = None if kb is None else Identities(kb)
+    if kb is None and options.match_gold is GoldMatch.TITLE:
+        raise ConfigError("gold is matched by title in a knowledge base, and none is given. Give one (--kb NAME.kb)")
+    identities = None if kb is None else Identities(kb, options.match_gold)
     seen = None if training is None else Training(training(), identities)
     first_gold, gold = _first(_Without(gold, options.without) if options.without else gold)
     first_predicted, predictions = _first(unmarked(predictions, options.without))
@@ -108,7 +111,7 @@ def evaluate(
 
 def _scorer_options(options: EvaluationOptions, matching: Matching) -> ScorerOptions:
     return ScorerOptions(
-        Convention(matching, options.nil),
+        Convention(matching, options.nil, options.match_gold),
         options.rules,
         options.macro_by,
         options.evidence,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from entlink.documents import Record
@@ -25,8 +25,9 @@ from entlink.evaluation.results import (
 )
 from entlink.evaluation.scoring import ranking
 from entlink.evaluation.scoring.blame import STAGE_OF, ceilings
-from entlink.evaluation.scoring.conventions import Convention, NilRule
+from entlink.evaluation.scoring.conventions import NilRule
 from entlink.evaluation.scoring.counts import macro
+from entlink.evaluation.scoring.covering import CoverageCounter
 from entlink.evaluation.scoring.scorer import Scorer
 from entlink.evaluation.scoring.tally import Column
 from entlink.version import __version__
@@ -93,7 +94,7 @@ class Summariser:
             return f"{chosen.matching}, all spans"
         if task == "md_linked":
             return f"{chosen.matching}, spans with an entity"
-        return Convention(chosen.matching, NilRule(rule) if rule else chosen.nil).name
+        return chosen.with_nil(NilRule(rule)).name if rule else chosen.name
 
     def micro(self, name: str) -> Micro:
         column = self._tally.columns[name]
@@ -116,7 +117,7 @@ class Summariser:
             return {}
         names = {rule: "" if rule is chosen.nil else f":{rule}" for rule in dict.fromkeys((chosen.nil, *rules))}
         return {
-            Convention(chosen.matching, rule).name: {task: self.task(f"{task}{suffix}") for task in ("ed", "el")}
+            chosen.with_nil(rule).name: {task: self.task(f"{task}{suffix}") for task in ("ed", "el")}
             for rule, suffix in names.items()
         }
 
@@ -210,7 +211,7 @@ class Summariser:
             return None
         return Coverage(
             kb,
-            Convention(self._scorer.options.convention.matching, NilRule.DROPPED).name,
+            counted.convention.name,
             counted.links,
             counted.covered_links,
             len(counted.entities | counted.unknown_entities),
@@ -227,16 +228,33 @@ class Summariser:
             told.append(f"gold spans that overlap another: {scorer.blamer.overlapping}; each counts")
         if scorer.outside:
             told.append(f"predictions where nothing was annotated: {scorer.outside}; they are left out")
-        if scorer.coverage is not None and (unknown := scorer.coverage.unknown_predicted):
-            names = ", ".join(map(repr, sorted(unknown)[:_UNKNOWN_SHOWN]))
-            total = unknown.total()
-            told.append(f"predictions of entities that the knowledge base does not know: {total} ({names})")
+        if scorer.coverage is not None:
+            told += self._of_coverage(scorer.coverage)
         if self._has_intervals and len(self._tally.documents) < _FEW_DOCUMENTS:
             count = len(self._tally.documents)
             told.append(f"intervals are drawn over documents, and {count} tell little of chance: take more")
         if not scorer.spans:
             told.append("the predictions have no links at all where gold was annotated")
         return told + self._mismatch()
+
+    def _of_coverage(self, counted: CoverageCounter) -> Iterator[str]:
+        """What looking identifiers up left open, or may have got wrong."""
+        if unknown := counted.unknown_predicted:
+            what = "predictions of entities that the knowledge base does not know"
+            yield f"{what}: {unknown.total()} ({_some(unknown)})"
+        if pages := +counted.disambiguations:
+            what = "gold links to disambiguation pages, which are no entities"
+            yield f"{what}: {pages.total()} ({_some(pages)}); they count as not covered"
+        if counted.only_titled:
+            yield (
+                f"gold links that are not covered, though an entity has their title: {counted.only_titled}; it may "
+                "be a namesake. If titles mean the same here as in the gold, --match-gold title counts them"
+            )
+        if ambiguous := +counted.ambiguous:
+            yield (
+                f"gold links matched by a title that several entities have: {ambiguous.total()} of "
+                f"{counted.by_title} ({_some(ambiguous)}); some may be matched with a namesake"
+            )
 
     def _mismatch(self) -> list[str]:
         """Entities that agree but for underscores or case, or never do: most likely two kinds of identifiers."""
@@ -245,13 +263,18 @@ class Summariser:
                 f"answers that differ from gold only in underscores, case or the address before a title: {loose}"
                 "; they count as wrong. `entlink evaluate --kb` looks both up in a knowledge base first"
             ]
-        md, el = self._tally.columns["md_linked"].total(), self._tally.columns["el"].total()
-        if md.correct < 10 or el.correct or self._scorer.coverage is not None:
+        apart = self._scorer.identifiers.apart()
+        if apart is None:
             return []
+        ours, theirs = apart
         return [
-            f"{md.correct} mentions agree, but not one entity: gold and predictions may use different identifiers. "
-            "`entlink evaluate --kb` looks both up in a knowledge base first"
+            f"gold and predictions have no identifier in common (gold {ours!r}, predictions {theirs!r}): if they use "
+            "different identifiers, no link can be right. Give --kb NAME.kb, which looks both up in a knowledge base"
         ]
+
+
+def _some(names: Iterable[str]) -> str:
+    return ", ".join(map(repr, sorted(names)[:_UNKNOWN_SHOWN]))
 
 
 def summarise(

@@ -12,6 +12,7 @@ from entlink.evaluation.files import File
 from entlink.evaluation.identities import Identities
 from entlink.evaluation.published import PublishedFigure, read_table
 from entlink.evaluation.results import FileFacts
+from entlink.evaluation.scoring.conventions import GoldMatch
 from entlink.evaluation.scoring.items import surface_of, within_bounds
 from entlink.version import __version__
 
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
 
 
 class Facts(Record, frozen=True, omit_defaults=False):
-    """What was measured with what: the knowledge base, when it was built, the files, the encoders' identities."""
+    """What was measured with what: the knowledge base, when it was built, the files, the encoders' identities.
+
+    `match_gold` says how gold was looked up in the knowledge base.
+    """
 
     kb: str
     entities: int
@@ -28,6 +32,7 @@ class Facts(Record, frozen=True, omit_defaults=False):
     entlink: str
     files: list[FileFacts]
     encoders: dict[str, str]
+    match_gold: GoldMatch = GoldMatch.IDENTIFIER
 
 
 class Read(NamedTuple):
@@ -71,7 +76,8 @@ class StudyData:
     def facts(self, kb: KnowledgeBase, encoders: dict[str, str]) -> Facts:
         """To be asked for after a pass, so that bad files have been told."""
         files = [file.facts() for file in self.files]
-        return Facts(kb.folder.name, len(kb), kb.manifest().built, __version__, files, encoders)
+        match_gold = self.identities.match_gold
+        return Facts(kb.folder.name, len(kb), kb.manifest().built, __version__, files, encoders, match_gold)
 
 
 def check_kb(kb: KnowledgeBase) -> None:

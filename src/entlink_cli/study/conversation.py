@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from entlink_cli import options, values
+from entlink_cli import options, scoring, values
 from entlink_cli.fields import given_fields
 from entlink_cli.parsing import Command
 from entlink_cli.study.output import (
@@ -67,6 +67,7 @@ def _of_gold(parser: Parser) -> None:
         default=[],
         help="count only the turns of this speaker, such as USER; can be repeated (default: all that were annotated)",
     )
+    scoring.match_gold(parser)
     parser.add_argument("--personal", action="store_true", help="count personal mentions ('my dog'), too")
     parser.add_argument(
         "--limit", metavar="N", type=values.whole, help="take the first N conversations of each set (by domain: each)"
@@ -122,11 +123,16 @@ def _systems(arguments: Namespace) -> list[System] | None:
 
 
 def _options(arguments: Namespace) -> ConversationOptions:
+    from entlink.evaluation.scoring.conventions import GoldMatch
     from entlink.studies.conversations.results import ConversationOptions
 
     return ConversationOptions(
         **given_fields(arguments, ConversationOptions)
-        | {"turns": tuple(arguments.turns), "domains": not arguments.no_domains}
+        | {
+            "turns": tuple(arguments.turns),
+            "domains": not arguments.no_domains,
+            "match_gold": GoldMatch(arguments.match_gold),
+        }
     )
 
 

@@ -37,10 +37,14 @@ def systems_option(parser: Parser, otherwise: str) -> None:
 
 def facts_told(facts: Facts) -> Iterator[str]:
     """What was measured with what."""
+    from entlink.evaluation.scoring.conventions import GOLD_BY_TITLE, GOLD_BY_TITLE_MEANS
+
     files = ", ".join(f"{one.name} ({one.format})" for one in facts.files)
     entities = number_of(facts.entities, "entity", "entities")
     yield f"{facts.kb}: {entities}, built {facts.built}; entlink {facts.entlink}"
     yield f"data: {files}"
+    if facts.match_gold == "title":
+        yield f"{GOLD_BY_TITLE}: {GOLD_BY_TITLE_MEANS}"
     for name, identity in facts.encoders.items():
         yield f"encoder of {name}: {identity}"
 

@@ -7,7 +7,7 @@ from argparse import ArgumentTypeError
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from entlink_cli import options, values
+from entlink_cli import options, scoring, values
 from entlink_cli.parsing import Command
 from entlink_cli.study.output import (
     check_targets,
@@ -45,6 +45,7 @@ def _data(parser: Parser) -> None:
         "data", metavar="DATA", nargs="+", help="documents with gold, of any format that entlink reads"
     )
     parser.add_argument("--format", metavar="F", help="format of the data (default: told from its content)")
+    scoring.match_gold(parser)
 
 
 def _configure_candidates(parser: Parser) -> None:
@@ -84,6 +85,7 @@ def _configure_candidates(parser: Parser) -> None:
 
 
 def _candidates(arguments: Namespace) -> None:
+    from entlink.evaluation.scoring.conventions import GoldMatch
     from entlink.studies.candidates.results import CandidateOptions
     from entlink.studies.candidates.study import study_candidates
     from entlink.studies.candidates.tables import candidate_lines, candidate_tables
@@ -97,6 +99,7 @@ def _candidates(arguments: Namespace) -> None:
         limit=arguments.limit,
         deep=arguments.deep,
         published=arguments.published,
+        match_gold=GoldMatch(arguments.match_gold),
         format=arguments.format,
     )
     command = shlex.join(["entlink", *arguments.words])
@@ -161,6 +164,7 @@ def _configure_unfamiliar(parser: Parser) -> None:
 
 
 def _unfamiliar(arguments: Namespace) -> None:
+    from entlink.evaluation.scoring.conventions import GoldMatch
     from entlink.studies.unfamiliar.study import UnfamiliarOptions, study_unfamiliar_kb
     from entlink.studies.unfamiliar.tables import unfamiliar_lines, unfamiliar_tables
     from entlink.studies.writing import csv_text, latex_text
@@ -172,6 +176,7 @@ def _unfamiliar(arguments: Namespace) -> None:
         depth=arguments.domain_depth,
         detector=arguments.detector,
         limit=arguments.limit,
+        match_gold=GoldMatch(arguments.match_gold),
         format=arguments.format,
     )
     command = shlex.join(["entlink", *arguments.words])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from entlink.evaluation.scoring.conventions import MATCHING_MEANS, NIL_MEANS
+from entlink.evaluation.scoring.conventions import GOLD_BY_TITLE, GOLD_BY_TITLE_MEANS, MATCHING_MEANS, NIL_MEANS
 
 TASKS_MEAN: Mapping[str, str] = {
     "MD": (
@@ -69,6 +69,6 @@ SCORES_MEAN: Mapping[str, str] = {
 
 
 def conventions_mean() -> dict[str, str]:
-    """Every rule of matching and for NIL, in a sentence."""
-    rules = [*MATCHING_MEANS.items(), *NIL_MEANS.items()]
+    """Every rule of matching, for NIL and for gold, in a sentence."""
+    rules = [*MATCHING_MEANS.items(), *NIL_MEANS.items(), (GOLD_BY_TITLE, GOLD_BY_TITLE_MEANS)]
     return {str(rule): f"{means[0].upper()}{means[1:]}." for rule, means in rules}

@@ -29,6 +29,13 @@ class NilRule(StrEnum):
     DROPPED = "nil-gold-dropped"
 
 
+class GoldMatch(StrEnum):
+    """How gold and predictions are looked up in a knowledge base: by identifiers, or else by titles, too."""
+
+    IDENTIFIER = "identifier"
+    TITLE = "title"
+
+
 def is_asked_for(gold: GoldLink, rule: NilRule) -> bool:
     """Whether EL asks for a gold link: not for an optional one, and for NIL only where the rule wants it."""
     return not gold.optional and (bool(gold.entities) or rule is NilRule.REQUIRED)
@@ -48,16 +55,28 @@ NIL_MEANS = {
 }
 
 
+GOLD_BY_TITLE = "gold by title"
+GOLD_BY_TITLE_MEANS = (
+    "An identifier that the knowledge base lacks is looked up by title, so that gold may be matched with a namesake"
+)
+
+
 class Convention(Record, frozen=True):
-    """A rule of matching and a rule for NIL."""
+    """A rule of matching, a rule for NIL, and how gold is looked up in a knowledge base."""
 
     matching: Matching = Matching.STRICT
     nil: NilRule = NilRule.IGNORED
+    gold: GoldMatch = GoldMatch.IDENTIFIER
 
     @property
     def name(self) -> str:
-        return f"{self.matching}, {self.nil}"
+        return f"{self.matching}, {self.nil}" + (f", {GOLD_BY_TITLE}" if self.gold is GoldMatch.TITLE else "")
 
     def describe(self) -> str:
         """The convention in a sentence each."""
-        return f"{MATCHING_MEANS[self.matching]}. {NIL_MEANS[self.nil]}."
+        by_title = f" {GOLD_BY_TITLE_MEANS}." if self.gold is GoldMatch.TITLE else ""
+        return f"{MATCHING_MEANS[self.matching]}. {NIL_MEANS[self.nil]}.{by_title}"
+
+    def with_nil(self, rule: NilRule) -> Convention:
+        """The same with another rule for NIL."""
+        return Convention(self.matching, rule, self.gold)

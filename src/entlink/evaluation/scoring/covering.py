@@ -6,7 +6,7 @@ from collections import Counter
 
 import msgspec
 
-from entlink.documents import Document
+from entlink.documents import Document, GoldLink
 from entlink.evaluation.identities import Identities
 from entlink.evaluation.scoring.conventions import Convention, Matching, NilRule
 from entlink.evaluation.scoring.counts import Counts
@@ -19,8 +19,12 @@ class CoverageCounter:
     """Gold links and entities that are known, and predictions of entities that are not."""
 
     def __init__(self, identities: Identities, matching: Matching) -> None:
-        self._identities, self._convention = identities, Convention(matching, NilRule.DROPPED)
-        self.links = self.covered_links = 0
+        self._identities = identities
+        self.convention = Convention(matching, NilRule.DROPPED, identities.match_gold)
+        self.links = self.covered_links = self.by_title = 0
+        self.ambiguous: Counter[str] = Counter()  # links by a title that several entities have
+        self.disambiguations: Counter[str] = Counter()  # links to pages that only list what a name may mean
+        self.only_titled = 0  # links that are not covered, and whose title an entity has
         self.entities: set[str] = set()
         self.unknown_entities: set[str] = set()
         self.unknown_predicted: Counter[str] = Counter()
@@ -41,8 +45,19 @@ class CoverageCounter:
             self.links += 1
             self.covered_links += covered
             (self.entities if covered else self.unknown_entities).add(gold.entities[0])
+            self._look_at_title(gold, covered)
         for link in predicted.links:
             if link.entity is not None and self._identities.entity(link.entity) is None:
                 self.unknown_predicted[link.entity] += 1
         rest = msgspec.structs.replace(document, gold=tuple(known))
-        return link_counts(gold_items(rest), predicted_items(predicted, rest), self._convention)
+        return link_counts(gold_items(rest), predicted_items(predicted, rest), self.convention)
+
+    def _look_at_title(self, gold: GoldLink, covered: bool) -> None:
+        """Whether gold was matched by title, or could have been."""
+        title = self._identities.title_of.get(gold.entities[0])
+        if not covered:
+            self.disambiguations[gold.entities[0]] += self._identities.is_disambiguation(gold)
+            self.only_titled += self._identities.titled(gold)
+        elif title is not None:
+            self.by_title += 1
+            self.ambiguous[title] += self._identities.is_ambiguous(title)

@@ -102,7 +102,7 @@ def _counts(
         "nil_typed": nil_counts(gold, predicted, matching, typed=True),
     }
     for rule in dict.fromkeys((convention.nil, *rules)):
-        own, suffix = Convention(matching, rule), "" if rule is convention.nil else f":{rule}"
+        own, suffix = convention.with_nil(rule), "" if rule is convention.nil else f":{rule}"
         counts[f"ed{suffix}"] = entity_counts(gold, predicted, own)
         counts[f"el{suffix}"] = link_counts(gold, predicted, own)
     return counts

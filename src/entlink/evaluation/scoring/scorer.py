@@ -9,7 +9,7 @@ from operator import attrgetter
 from entlink.documents import Document, Record
 from entlink.evaluation.aligning import Pair
 from entlink.evaluation.examples import Examples
-from entlink.evaluation.identities import Identities
+from entlink.evaluation.identities import IdentifierWatch, Identities
 from entlink.evaluation.offsets import OffsetWatch
 from entlink.evaluation.scoring.blaming import Blamer
 from entlink.evaluation.scoring.conventions import Convention, NilRule
@@ -63,6 +63,7 @@ class Scorer:
         self.slices = SliceCounter(slicers, self.tally, options.convention.nil)
         self.coverage = None if identities is None else CoverageCounter(identities, options.convention.matching)
         self.watches = (OffsetWatch("gold"), OffsetWatch("predictions"))
+        self.identifiers = IdentifierWatch()
 
     def add(self, pair: Pair) -> None:
         """Count one document."""
@@ -82,6 +83,8 @@ class Scorer:
         self.slices.add(gold, score, has_candidates=has_candidates)
         if self.coverage is not None:
             self.tally.add("el_covered", self.coverage.add(gold, predicted))
+        elif self.identifiers.is_looking:
+            self.identifiers.see(gold, predicted)
 
     def _begin(self, document: Document, score: DocumentScore) -> None:
         value = document.meta.get(self.options.macro_by or "domain")

@@ -6,6 +6,7 @@ from typing import Literal
 
 from entlink.documents import Record
 from entlink.evaluation.published import PublishedFigure
+from entlink.evaluation.scoring.conventions import GoldMatch
 from entlink.studies.data import Facts
 
 How = Literal["own list", "on demand", "fused", "in turn", "ranked", "missing"]
@@ -17,7 +18,7 @@ class CandidateOptions(Record, frozen=True):
 
     `retrievers` keeps to these of the configuration, or adds one by its name. `slices` are those of `entlink
     evaluate`. `limit` takes the first documents only. `deep` asks each stage for as many candidates as the largest
-    of `ks`. `published` sets the figures of paper 4 beside.
+    of `ks`. `published` sets the figures of paper 4 beside. `match_gold` says whether titles lead to entities, too.
     """
 
     ks: tuple[int, ...] = KS
@@ -26,6 +27,7 @@ class CandidateOptions(Record, frozen=True):
     limit: int | None = None
     deep: bool = False
     published: bool = False
+    match_gold: GoldMatch = GoldMatch.IDENTIFIER
     format: str | None = None
 
 

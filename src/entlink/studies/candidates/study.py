@@ -154,7 +154,7 @@ def study_candidates(
         check_kb(base)
         had_vectors = (base.folder / _VECTORS).exists()
         config, missing = available(config, base)
-        identities = Identities(base)
+        identities = Identities(base, options.match_gold)
         documents = StudyData(data, identities, format=options.format, limit=options.limit)
         asked = GoldMentions(documents, slicers(options.slices, identities=identities, names=base), config.batch_size)
         alone = list(_alone(stack, kb, config))

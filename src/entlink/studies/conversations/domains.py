@@ -31,7 +31,9 @@ def by_domain(
         return None, ""
     if options.turns:
         return None, f"{data.name}: with only some speakers' turns there are no scores by domain"
-    how = UnfamiliarOptions(by=f"meta:{FIELD}", limit=options.limit, format=options.format)
+    how = UnfamiliarOptions(
+        by=f"meta:{FIELD}", limit=options.limit, match_gold=options.match_gold, format=options.format
+    )
     try:
         study = study_unfamiliar_kb(kb.folder, [file.path for file in data.files], systems, how, progress=progress)
     except InputError as error:  # the knowledge base may be of other domains; the rest of the study stands

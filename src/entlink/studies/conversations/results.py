@@ -7,7 +7,7 @@ from typing import Literal
 from entlink.documents import Record
 from entlink.evaluation.published import PublishedFigure
 from entlink.evaluation.results import Micro
-from entlink.evaluation.scoring.conventions import Matching
+from entlink.evaluation.scoring.conventions import GoldMatch, Matching
 from entlink.studies.data import Facts
 from entlink.studies.unfamiliar.results import UnfamiliarStudy
 
@@ -22,7 +22,8 @@ class ConversationOptions(Record, frozen=True):
 
     `turns` keeps to the turns of these speakers, `personal` counts personal mentions, too, and `limit` takes the
     first conversations of each set. With `domains`, a set whose conversations have a domain is also linked domain by
-    domain. `rounds`, `level` and `seed` are of the intervals.
+    domain. `rounds`, `level` and `seed` are of the intervals. `match_gold` says whether titles lead to
+    entities, too.
     """
 
     turns: tuple[str, ...] = ()
@@ -32,6 +33,7 @@ class ConversationOptions(Record, frozen=True):
     rounds: int = 1000
     level: float = 0.95
     seed: int = 0
+    match_gold: GoldMatch = GoldMatch.IDENTIFIER
     format: str | None = None
 
 

@@ -12,7 +12,7 @@ from entlink.evaluation.aligning import Pair
 from entlink.evaluation.identities import Identities
 from entlink.evaluation.results import Evaluation
 from entlink.evaluation.runner import EvaluationOptions, evaluate, unmarked
-from entlink.evaluation.scoring.conventions import Matching
+from entlink.evaluation.scoring.conventions import GoldMatch, Matching
 from entlink.evaluation.scoring.items import gold_items, predicted_items
 from entlink.evaluation.scoring.matching import edges
 from entlink.evaluation.scoring.slices import is_covered
@@ -84,7 +84,13 @@ class SetScorer:
     def _evaluate(self, pairs: Iterable[Pair], matching: Matching, kb: KnowledgeBase | None) -> Evaluation:
         how = self._options
         options = EvaluationOptions(
-            matching=matching, slices=(), rounds=how.rounds, level=how.level, seed=how.seed, examples=0
+            matching=matching,
+            match_gold=GoldMatch.IDENTIFIER if kb is None else how.match_gold,
+            slices=(),
+            rounds=how.rounds,
+            level=how.level,
+            seed=how.seed,
+            examples=0,
         )
         ours, theirs = tee(pairs)  # both sides are read in step, so that little waits between them
         return evaluate((pair.gold for pair in ours), (pair.predicted for pair in theirs), options, kb=kb)

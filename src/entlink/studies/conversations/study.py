@@ -75,7 +75,7 @@ def study_conversations(
         return ConversationStudy(
             facts=study.all_facts(),
             options=options,
-            conventions={str(one): Convention(one).describe() for one in MATCHINGS},
+            conventions={str(one): Convention(one, gold=options.match_gold).describe() for one in MATCHINGS},
             sets=study.facts,
             results=study.results,
             domains=domains,
@@ -115,7 +115,7 @@ class _Study:
         progress: Progress | None,
     ) -> None:
         self._kb, self._options, self._progress = kb, options, progress
-        self._identities = Identities(kb)
+        self._identities = Identities(kb, options.match_gold)
         self.sets = [ConversationSet(source, options) for source in sources]
         self.facts = [data.facts(self._identities) for data in self.sets]
         self._scorers = {
@@ -129,8 +129,8 @@ class _Study:
 
     def all_facts(self) -> Facts:
         files = [file.facts() for data in self.sets for file in data.files]
-        kb = self._kb
-        return Facts(kb.folder.name, len(kb), kb.manifest().built, __version__, files, self._encoders)
+        kb, match_gold = self._kb, self._options.match_gold
+        return Facts(kb.folder.name, len(kb), kb.manifest().built, __version__, files, self._encoders, match_gold)
 
     def prepare(self, systems: Sequence[System]) -> None:
         """Open every linker once: what is wrong with the last one must not be told after hours of the first."""

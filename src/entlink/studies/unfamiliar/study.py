@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryFile
 
+import msgspec
+
 from entlink.documents import Document, Record
 from entlink.evaluation.identities import Identities
-from entlink.evaluation.scoring.conventions import Convention
+from entlink.evaluation.scoring.conventions import Convention, GoldMatch
 from entlink.evaluation.scoring.counts import NOTHING, Counts, micro
 from entlink.evaluation.scoring.items import gold_items, predicted_items
 from entlink.evaluation.scoring.metrics import entity_counts, link_counts, mention_counts
@@ -44,7 +46,7 @@ class UnfamiliarOptions(Record, frozen=True):
     `by` tells a document's domain: by `type` (of most of its gold), `page` (its id names an entity), `file`, or
     `meta:FIELD`; None is `meta:domain` where the first document has it, else `type`. `depth` joins the types that
     begin alike. `domains` keeps to some. `detector` takes the place of each system's own. `limit` takes the first
-    documents of each domain.
+    documents of each domain. `match_gold` says whether titles lead to entities, too.
     """
 
     by: str | None = None
@@ -52,6 +54,7 @@ class UnfamiliarOptions(Record, frozen=True):
     depth: int = 0
     detector: str | None = None
     limit: int | None = None
+    match_gold: GoldMatch = GoldMatch.IDENTIFIER
     format: str | None = None
 
 
@@ -159,7 +162,7 @@ def study_unfamiliar_kb(
     systems = default_systems(kb) if systems is None else systems
     with KnowledgeBase.open(kb) as base:
         check_kb(base)
-        documents = StudyData(data, Identities(base), format=options.format)
+        documents = StudyData(data, Identities(base, options.match_gold), format=options.format)
         by = options.by or _way(documents)
         domains = Domains(base, options.depth)
         domains.check(options.domains)
@@ -176,13 +179,14 @@ def study_unfamiliar_kb(
             run = _Run(base, shelf, {one: domains.types(one.name) for one in facts}, options.detector, progress)
             scores = [run.scores(system) for system in systems]
         published = published_figures(_PAPER, _TABLES)
+        convention = msgspec.structs.replace(_CONVENTION, gold=options.match_gold)
         return UnfamiliarStudy(
             facts=documents.facts(base, run.encoders),
             by=by,
             depth=options.depth,
             detector=options.detector or "each system's own",
-            convention=_CONVENTION.name,
-            description=f"{_CONVENTION.describe()} {TASKS_MEAN}.",
+            convention=convention.name,
+            description=f"{convention.describe()} {TASKS_MEAN}.",
             domains=facts,
             left_out={reason: count for reason, count in parted.left_out.items() if count},
             systems=scores,

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from entlink.documents import Document, Entity, Mention, Span, Turn
+from entlink.candidates.fusion import WeightedFusion
+from entlink.documents import Candidate, Document, Entity, Mention, Span, Turn
 from entlink.errors import ConfigError, NotFoundError, SpanError
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.names.aliases import PriorWeights
@@ -14,6 +15,9 @@ from entlink.kb.store.edits import add, block
 from entlink.linking import long_texts
 from entlink.linking.config import KnowledgeBaseConfig, LinkerConfig
 from entlink.linking.linker import Linker, load
+from entlink.mentions.given import GivenMentions
+from entlink.nil import ThresholdNil
+from entlink.ranking.prior import PriorRanker
 from knowledge_bases import article, make_kb
 
 WORDS = ["Mercury", "the", "Sun", "New", "York", "City", "Venus", "us", "US", "北京", "quicksilver", "and", "."]
@@ -70,6 +74,24 @@ def test_a_very_long_text_is_linked_in_pieces_between_short_ones(linker, monkeyp
     )
     assert list(linker.link_all(texts)) == whole
     assert max(read) <= 60
+
+
+@pytest.mark.parametrize("fusion", [None, WeightedFusion({"own": 1.0})])
+def test_candidates_without_titles_get_those_of_their_entities(world_folder, fusion):
+    class Own:
+        def retrieve(self, questions):
+            found = [
+                Candidate("sun", 0.9),
+                Candidate("planet", 0.5, {}, "A title of its own"),
+                Candidate("gone", 0.1),
+            ]
+            return [[found for _ in question.mentions] for question in questions]
+
+    with KnowledgeBase.open(world_folder) as kb:
+        linker = Linker(kb, GivenMentions(), {"own": Own()}, PriorRanker(), ThresholdNil(0.0), fusion=fusion)
+        (link,) = linker.link(given_spans("The Sun.", "Sun")).links
+    assert (link.entity, link.title) == ("sun", "Sun")
+    assert [one.title for one in link.candidates] == ["Sun", "A title of its own", None]
 
 
 def test_a_document_keeps_all_but_its_links(linker):

@@ -151,7 +151,19 @@ class Linker:
             found = in_turn(self.retrievers, questions)
         else:
             found = self.pooling.candidates(questions, self._allowed)
-        return [[self._of_types(one) for one in lists] for lists in found] if self.types else found
+        if self.types:
+            found = [[self._of_types(one) for one in lists] for lists in found]
+        return [[self._titled(one) for one in lists] for lists in found]
+
+    def _titled(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+        """With the titles that a retriever left out, which only has to know entities by their id."""
+        if None not in [one.title for one in candidates]:
+            return candidates
+        return [one if one.title else self._with_title(one) for one in candidates]
+
+    def _with_title(self, candidate: Candidate) -> Candidate:
+        entity = self.kb.get(candidate.entity)
+        return candidate if entity is None else msgspec.structs.replace(candidate, title=entity.title)
 
     def _allowed(self, shortlist: Shortlist) -> Sequence[Candidate]:
         """Of a pool, before it is cut: a pin or block on a name holds whatever other retrievers find."""

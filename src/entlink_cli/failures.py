@@ -23,11 +23,10 @@ def report(problem: BaseException) -> int:
     if isinstance(problem, BrokenPipeError):
         _let_go_of_stdout()
         return BROKEN_PIPE
-    if is_interruption(problem):
-        note("interrupted")
-        return INTERRUPTED
-    message, code = _told(problem)
-    note(f"error: {message}")
+    message, code = ("interrupted", INTERRUPTED) if is_interruption(problem) else _told(problem)
+    note(message if code == INTERRUPTED else f"error: {message}")
+    for more in getattr(problem, "__notes__", ()):
+        note(more)
     return code
 
 

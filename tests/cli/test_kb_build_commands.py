@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from entlink.io.atomic import write_lock
 from entlink.kb.build.from_sources import SUFFIX
 from entlink.sources import FORMATS
 from entlink_cli import options
@@ -88,10 +89,53 @@ def test_a_killed_build_goes_on(run, tmp_path, write_lines):
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert told.endswith(b"keeps what was done; the same command goes on from there\nentlink: interrupted\n")
+    leftovers = f"{target}{SUFFIX} keeps what was done: run the command again to go on from there, or remove it"
+    assert told.decode() == f"entlink: interrupted\nentlink: {leftovers}\n"
     done = run(*words)
     assert (done.code, done.err) == (0, "entlink: resuming the build that was interrupted\n")
     assert "  entities  25,000\n" in done.out
+
+
+def test_a_build_that_fails_tells_of_what_it_leaves(run, people, tmp_path, write_lines):
+    bad, target = write_lines(tmp_path / "bad.jsonl", [*PEOPLE, {"id": 3}]), tmp_path / "a.kb"
+    told = f"entlink: {target}{SUFFIX} keeps what was done: run the command again to go on from there, or remove it\n"
+    stopped = run("kb", "build", bad, "-o", target)
+    assert (stopped.code, stopped.err.endswith(told)) == (3, True)
+    with write_lock(target.with_name(target.name + SUFFIX)):
+        assert "or remove it" not in run("kb", "build", bad, "-o", target).err  # another one is at work there
+    assert run("kb", "build", people, "-o", target).code == 0
+    assert "or remove it" not in run("kb", "build", bad, "-o", target).err  # nothing was begun
+    one, both = tmp_path / "one.kb", tmp_path / "both.kb"
+    run("kb", "build", write_lines(tmp_path / "one.jsonl", [{"id": 1, "title": "Eve"}]), "-o", one)
+    assert run("kb", "merge", target, one, "-o", both).err.endswith("which begins anew, or remove it\n")
+
+
+@pytest.mark.parametrize("content", ["", "id,title\n", "id,title\n,x\n,y\n", "id,title\n1,\n"])
+def test_a_source_without_entities_replaces_nothing(run, own, tmp_path, content):
+    source, before = tmp_path / "empty.csv", run("kb", "export", own, "-o", "-").out
+    source.write_text(content)
+    words = ["kb", "build", source, "--on-error", "skip", "-o"]
+    stopped = run(*words, own, "--replace")
+    assert stopped.code == 3
+    assert "error: no entity was found in empty.csv" in stopped.err
+    assert f"{own} stays as it was. Check the sources and their format\n" in stopped.err
+    assert run("kb", "export", own, "-o", "-").out == before
+    other = run(*words, tmp_path / "new.kb")
+    if len(content) > len("id,title\n"):
+        assert (other.code, f"the first: {source}, line 2: column" in other.err) == (3, True)
+    else:
+        assert other.code == 0
+        assert "warning: no entity was found in empty.csv, so " in other.err
+    assert list(tmp_path.glob(f"*{SUFFIX}")) == []
+
+
+def test_a_merge_of_nothing_replaces_nothing(run, own, tmp_path):
+    (tmp_path / "empty.csv").write_text("")
+    empty = [tmp_path / "a.kb", tmp_path / "b.kb"]
+    assert [run("kb", "build", tmp_path / "empty.csv", "-o", kb).code for kb in empty] == [0, 0]
+    stopped = run("kb", "merge", *empty, "-o", own, "--replace")
+    assert (stopped.code, f"no entity was found in a.kb, b.kb. {own} stays as it was" in stopped.err) == (3, True)
+    assert run("kb", "show", own, "sun").code == 0
 
 
 def test_index_folds_edits_in(run, own):

@@ -9,7 +9,6 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from entlink_cli import options, values
-from entlink_cli.failures import is_interruption
 from entlink_cli.fields import given_fields
 from entlink_cli.kb.vectors import telling_of_vectors, vectors_line, vectors_option
 from entlink_cli.parsing import Command
@@ -80,19 +79,14 @@ def _build(arguments: Namespace) -> None:
                 note("resuming the build that was interrupted")
             bar(stage, done, total)
 
-        try:
-            manifest = build(
-                arguments.sources,
-                arguments.output,
-                chosen,
-                replace=arguments.replace,
-                command=_command(arguments),
-                progress=report,
-            )
-        except (KeyboardInterrupt, RuntimeError) as problem:
-            if is_interruption(problem):
-                note(f"{resumption.work} keeps what was done; the same command goes on from there")
-            raise
+        manifest = build(
+            arguments.sources,
+            arguments.output,
+            chosen,
+            replace=arguments.replace,
+            command=_command(arguments),
+            progress=report,
+        )
     _summarise(arguments, manifest, monotonic() - started)
 
 

@@ -5,8 +5,10 @@ A build that was killed goes on where it stopped when the same command is run ag
 
 from __future__ import annotations
 
+import logging
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -23,7 +25,7 @@ from entlink.kb.store.writing import create_store
 from entlink.sources import Source, WikiOptions, open_source, table_of
 from entlink.version import __version__
 
-__all__ = ["BuildOptions", "build", "check_target", "move_into_place"]
+__all__ = ["BuildOptions", "build", "check_found", "check_target", "move_into_place", "telling_of_leftovers"]
 
 SUFFIX = ".building"
 
@@ -54,18 +56,52 @@ def build(
     command: str = "",
     progress: Progress = ignore_progress,
 ) -> Manifest:
-    """Build a knowledge base from one or more sources; returns its manifest."""
+    """Build a knowledge base from one or more sources; returns its manifest.
+
+    One without an entity never takes the place of another. It is made where nothing is there, to be filled by edits,
+    unless records were bad.
+    """
     if isinstance(sources, str | Path):
         sources = [sources]
     target = Path(out)
     check_target(target, replace=replace)
     opened = _open_all(sources, options)
     work = target.with_name(target.name + SUFFIX)
-    with write_lock(work):
+    with (
+        write_lock(work),
+        telling_of_leftovers(work, "keeps what was done: run the command again to go on from there"),
+    ):
         take_up(work, _plan(opened, options), create_store)
         manifest = _run(work, opened, options, command, progress)
+        check_found(manifest, work, target)
         move_into_place(work, target)
     return manifest
+
+
+@contextmanager
+def telling_of_leftovers(work: Path, what: str) -> Iterator[None]:
+    """What goes wrong inside, an interruption too, has a note on the folder that is left."""
+    try:
+        yield
+    except BaseException as problem:
+        if work.exists():
+            problem.add_note(f"{work} {what}, or remove it")
+        raise
+
+
+def check_found(manifest: Manifest, work: Path, target: Path) -> None:
+    """Whether what was made may come into place: a source that gave nothing must not cost what is there."""
+    if manifest.entities:
+        return
+    skipped = sum(source.skipped for source in manifest.sources)
+    found = f"no entity was found in {', '.join(source.name for source in manifest.sources)}"
+    if not skipped and not target.exists():
+        logging.getLogger(__name__).warning("%s, so %s is empty", found, target)
+        return
+    shutil.rmtree(work)  # nobody would go on from there
+    bad = f"; records that were bad: {skipped:,}, the first: {manifest.problems[0]}" if skipped else ""
+    kept = f"{target} stays as it was. " if target.exists() else ""
+    raise InputError(f"{found}{bad}. {kept}Check the sources and their format")
 
 
 def check_target(target: Path, *, replace: bool) -> None:

@@ -18,7 +18,13 @@ from entlink.io.progress import Progress, ignore_progress
 from entlink.io.resuming import clear
 from entlink.kb.build.count_links import LinkTotals, read_totals
 from entlink.kb.build.fill_hyperlinks import merge_hyperlinks
-from entlink.kb.build.from_sources import SUFFIX, check_target, move_into_place
+from entlink.kb.build.from_sources import (
+    SUFFIX,
+    check_found,
+    check_target,
+    move_into_place,
+    telling_of_leftovers,
+)
 from entlink.kb.build.match_titles import redirect_rows
 from entlink.kb.build.merge_by_title import TitleMerge
 from entlink.kb.build.steps import FIRST_INDEX
@@ -84,10 +90,14 @@ def merge(
     stores = [Store(Path(folder)) for folder in folders]
     work = target.with_name(target.name + SUFFIX)
     try:
-        with write_lock(work):
+        with (
+            write_lock(work),
+            telling_of_leftovers(work, "is what is left: run the command again, which begins anew"),
+        ):
             clear(work)  # a merge starts anew: unlike a build it reads nothing that is slow to read again
             create_store(work)
             manifest = _merge_into(engine, work, stores, by, on_conflict, command)
+            check_found(manifest, work, target)
             move_into_place(work, target)
             return manifest
     finally:

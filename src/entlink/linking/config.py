@@ -38,7 +38,7 @@ Stage = dict[str, Any]
 LINKER_FILE = "linker.toml"
 PRESETS = ("lexical", "everyday", "zero-shot")
 _NUMBER = re.compile(r"-\d+$")  # of the second retriever of a name and those after it
-_MODELS = ("encoder", "model", "pipeline", "named_back")  # settings that may be paths of models
+MODELS = ("encoder", "model", "pipeline", "named_back")  # settings that may be paths of models
 _IN_THE_BOX = Path(__file__).parent / "presets"
 
 
@@ -120,7 +120,7 @@ def with_paths_inside(config: LinkerConfig, folder: Path) -> LinkerConfig:
 def _with_models(config: LinkerConfig, change: Callable[[str], str]) -> LinkerConfig:
     def changed(stage: Stage) -> Stage:
         return {
-            name: change(value) if name in _MODELS and isinstance(value, str) else value
+            name: change(value) if name in MODELS and isinstance(value, str) else value
             for name, value in stage.items()
         }
 
@@ -139,13 +139,26 @@ def _with_models(config: LinkerConfig, change: Callable[[str], str]) -> LinkerCo
     )
 
 
-def config_beside(kb: str | Path) -> LinkerConfig:
-    """That of the linker saved beside a knowledge base (`shop.linker` beside `shop.kb`), else the default."""
+def config_beside(kb: str | Path, *, trust: bool = False) -> LinkerConfig:
+    """That of the linker saved beside a knowledge base (`shop.linker` beside `shop.kb`), else the default.
+
+    Without `trust`, one that loads something from outside its folder is a ConfigError.
+    """
     folder = linker_beside(kb)
     if not (folder / LINKER_FILE).exists():
         return LinkerConfig()
     _check_made_for(kb, folder)
-    return read_config(folder)
+    return read_found(folder, trust=trust)
+
+
+def read_found(folder: Path, *, trust: bool = False) -> LinkerConfig:
+    """The configuration of a saved linker that nobody named: without `trust`, it has to keep to its own folder."""
+    from entlink.linking.trust import check_keeps_inside
+
+    config = read_config(folder)
+    if not trust:
+        check_keeps_inside(config, folder)
+    return config
 
 
 def _check_made_for(kb: str | Path, folder: Path) -> None:

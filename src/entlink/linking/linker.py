@@ -284,6 +284,7 @@ def load(
     min_score: float | None = None,
     speakers: Sequence[str] | str = (),
     personal: bool | str | None = None,
+    trust: bool = False,
 ) -> Linker:
     """A linker for a knowledge base, ready to use: `entlink.load("my.kb").link("…")`.
 
@@ -291,14 +292,15 @@ def load(
     the linker saved beside the knowledge base, if there is one. `as_of` is an ISO date; `mentions="given"` links
     only the spans that documents bring; `types` and `min_score` filter; where `speakers` are named, only
     their turns of conversations are linked. With `personal`, or a file of weights for it, what a speaker calls "my
-    dog" is linked to the entity that the speaker named.
+    dog" is linked to the entity that the speaker named. A linker that is found beside the knowledge base loads nothing
+    from outside its folder, unless `trust` allows it; one that is named may.
     """
     if isinstance(types, str):
         types = (types,)
     if isinstance(speakers, str):
         speakers = (speakers,)
     if not isinstance(config, LinkerConfig):
-        config = read_config(config) if config is not None else config_beside(path)
+        config = read_config(config) if config is not None else config_beside(path, trust=trust)
     config = upgraded(config)
     conversations = config.conversation
     if speakers:

@@ -36,6 +36,12 @@ def kb_argument(parser: Parser) -> None:
     parser.add_argument("kb", metavar="NAME.kb", help="the folder of the knowledge base")
 
 
+def kb_to_edit_argument(parser: Parser) -> None:
+    """The knowledge base of an edit, and what to do while another process is writing to it."""
+    kb_argument(parser)
+    parser.add_argument("--wait", action="store_true", help="wait while another process is writing, do not fail")
+
+
 def as_json(parser: Parser, what: str = "print JSON") -> None:
     parser.add_argument("--json", action="store_true", help=what)
 
@@ -159,6 +165,11 @@ def linking(parser: Parser) -> None:
         "zero-shot); default: the linker beside the knowledge base, if there is one",
     )
     parser.add_argument(
+        "--trust",
+        action="store_true",
+        help="let the linker beside the knowledge base load models and stages from outside its folder",
+    )
+    parser.add_argument(
         "--case",
         choices=("exact", "smart", "fold"),
         help="whether case must be as in the name: always, for acronyms (default), or never",
@@ -201,7 +212,7 @@ def kb_to_edit(arguments: Namespace) -> KnowledgeBase:
     """The knowledge base that a command changes; its index may be missing, or damaged."""
     from entlink.kb.knowledge_base import KnowledgeBase
 
-    return KnowledgeBase.open(arguments.kb, names=False)
+    return KnowledgeBase.open(arguments.kb, names=False, wait=getattr(arguments, "wait", False))
 
 
 def tell_of_unknown_types(kb: str, types: list[str]) -> None:
@@ -222,12 +233,12 @@ def make_linker(arguments: Namespace, mentions: str = "detect") -> Linker:
 
     if arguments.type:
         tell_of_unknown_types(arguments.kb, arguments.type)
-    config = read_config(arguments.config) if arguments.config else config_beside(arguments.kb)
+    config = read_config(arguments.config) if arguments.config else config_beside(arguments.kb, trust=arguments.trust)
     if not arguments.config and config != LinkerConfig() and sys.stderr.isatty():
         note(f"with the linker saved in {linker_beside(arguments.kb)}")
     detector = {name: value for name in _DETECTOR_SETTINGS if (value := getattr(arguments, name)) is not None}
-    if detector and mentions == "given":
-        arguments.parser.error("--case and --min-link-probability do nothing with --mentions given")
+    if detector and mentions != "detect":
+        arguments.parser.error(f"--case and --min-link-probability do nothing with --mentions {mentions}")
     nil = {} if arguments.nil_threshold is None else {"threshold": arguments.nil_threshold}
     config = msgspec.structs.replace(config, detector={**config.detector, **detector}, nil={**config.nil, **nil})
     return load(

@@ -13,7 +13,14 @@ from typing import Any
 import msgspec
 
 from entlink.errors import ConfigError
-from entlink.linking.config import LINKER_FILE, LinkerConfig, linker_beside, read_config, with_paths_inside
+from entlink.linking.config import (
+    LINKER_FILE,
+    LinkerConfig,
+    linker_beside,
+    read_config,
+    read_found,
+    with_paths_inside,
+)
 from entlink.version import __version__
 
 CARD_FILE = "card.json"
@@ -59,7 +66,7 @@ def starting_config(given: str | Path | None, kb: str | Path) -> LinkerConfig:
     if given is not None:
         return read_config(given)
     beside = linker_beside(kb)
-    return read_config(beside if (beside / LINKER_FILE).exists() else "zero-shot")
+    return read_found(beside) if (beside / LINKER_FILE).exists() else read_config("zero-shot")
 
 
 def config_text(config: LinkerConfig) -> str:

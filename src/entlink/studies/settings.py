@@ -19,6 +19,7 @@ from entlink.linking.config import (
     linker_beside,
     make_stage,
     read_config,
+    read_found,
     retriever_names,
 )
 from entlink.linking.linker import Linker
@@ -30,7 +31,7 @@ MISSING = (MissingModelError, MissingExtraError)
 def config_for(kb: str | Path) -> LinkerConfig:
     """That of the linker beside the knowledge base; else the one in the box for knowledge bases nobody knows."""
     beside = linker_beside(kb)
-    return read_config(beside if (beside / LINKER_FILE).exists() else "zero-shot")
+    return read_found(beside) if (beside / LINKER_FILE).exists() else read_config("zero-shot")
 
 
 def with_retrievers(config: LinkerConfig, names: Sequence[str]) -> LinkerConfig:

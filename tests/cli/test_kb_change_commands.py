@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
+from entlink.io.atomic import write_lock
+
 
 def entities(run, kb, text):
     return [link["entity"] for link in run("link", kb, stdin=text.encode()).json["links"]]
@@ -81,6 +86,32 @@ def test_sync(run, own, tmp_path, write_lines):
     again = run("kb", "sync", own, table, "--delete", "--json").json
     assert again == {"added": 0, "changed": 0, "unchanged": 2, "removed": 5}
     assert run("kb", "info", own, "--json").json["entities"] == 2
+
+
+def test_sync_dry(run, own, tmp_path, write_lines):
+    rows = [{"id": "sun", "name": "Sol"}, *({"id": f"m{number}", "name": "Moon"} for number in range(22))]
+    table, before = write_lines(tmp_path / "t.jsonl", rows), run("kb", "export", own, "-o", "-").out
+    done = run("kb", "sync", own, table, "--delete", "--dry-run")
+    first = ", ".join(f"m{number}" for number in range(20))
+    others = "beijing, iran, mercury-element, mercury-planet, nasa"
+    assert done.out == (
+        f"{own}: 22 to be added, 1 to be changed, 0 unchanged, 5 to be removed; nothing was changed\n"
+        f"  to be added    {first} and 2 more\n  to be changed  sun\n  to be removed  {others}\n"
+    )
+    told = run("kb", "sync", own, table, "--dry-run", "--json").json
+    assert (told["added"], told["ids"]["changed"], told["ids"]["removed"]) == (22, ["sun"], [])
+    assert run("kb", "export", own, "-o", "-").out == before
+
+
+def test_add_waits_for_another_writer(own):
+    words = ["kb", "add", str(own), "--id", "moon", "--title", "Moon"]
+    with write_lock(own):
+        hasty = subprocess.run([sys.executable, "-m", "entlink", *words], capture_output=True, timeout=60)
+        patient = subprocess.Popen([sys.executable, "-m", "entlink", *words, "--wait"], stderr=subprocess.PIPE)
+        told = patient.stderr.readline()
+    assert (hasty.returncode, told.endswith(b"this one waits until that is done\n")) == (5, True)
+    assert (patient.wait(timeout=60), patient.stderr.read()) == (0, b"")
+    patient.stderr.close()
 
 
 def test_pin_and_unpin(run, own):

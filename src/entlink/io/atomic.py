@@ -3,19 +3,51 @@
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
 import shutil
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from entlink.errors import LockedError
 
+_PATIENCE = 0.1  # seconds between two looks at a lock that another process holds
+
 
 @contextmanager
-def write_lock(folder: Path, name: str = "write.lock") -> Iterator[None]:
-    """Only one process edits a KB, and only one indexes it; a lock goes with the process that held it."""
-    folder.mkdir(parents=True, exist_ok=True)
+def write_lock(folder: Path, name: str = "write.lock", *, wait: bool = False) -> Iterator[None]:
+    """Only one process edits a KB, and only one indexes it; a lock goes with the process that held it.
+
+    With `wait` a lock that another process holds is waited for, however long that takes.
+    """
+    with ExitStack() as stack:
+        if wait:
+            _enter_when_free(stack, folder, name)
+        else:
+            folder.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(_locked(folder, name))
+        yield
+
+
+def _enter_when_free(stack: ExitStack, folder: Path, name: str) -> None:
+    is_told = False
+    while True:
+        try:
+            stack.enter_context(_locked(folder, name))
+            return
+        except LockedError:
+            if not is_told:
+                is_told = True
+                logging.getLogger(__name__).warning(
+                    "%s: another process is writing to it, and this one waits until that is done", folder
+                )
+            time.sleep(_PATIENCE)
+
+
+@contextmanager
+def _locked(folder: Path, name: str) -> Iterator[None]:
     path = folder / name
     with path.open("w") as file:
         try:

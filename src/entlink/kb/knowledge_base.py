@@ -60,8 +60,9 @@ class KnowledgeBase:
         weights: PriorWeights = PriorWeights(),
         normalisation: Normalisation = Normalisation(),
         names: bool = True,
+        wait: bool = False,
     ) -> None:
-        self.folder, self.date = folder, _in_full(date)
+        self.folder, self.date, self.wait = folder, _in_full(date), wait
         self._weights, self._normalisation, self._has_names = weights, normalisation, names
         self._store = Store(folder)
         self._overlay = Overlay()
@@ -77,9 +78,10 @@ class KnowledgeBase:
 
     @classmethod
     def open(cls, folder: str | Path, **settings: object) -> KnowledgeBase:
-        """Open to read and edit. Settings: `date`, `weights`, `normalisation`, `names`.
+        """Open to read and edit. Settings: `date`, `weights`, `normalisation`, `names`, `wait`.
 
         With `names=False` the index of names stays closed: entities can be read and edited even where it is missing.
+        With `wait=True` an edit waits while another process is writing, which is else a `LockedError`.
         """
         return cls(Path(folder), **settings)  # type: ignore[arg-type]
 
@@ -177,52 +179,60 @@ class KnowledgeBase:
         """
         from entlink.kb.store.edits import add
 
-        return self._seen(add(self.folder, _pages(entities, format, columns), weight=weight, replace=replace))
+        return self._seen(
+            add(self.folder, _pages(entities, format, columns), weight=weight, replace=replace, wait=self.wait)
+        )
 
     def remove(self, *identifiers: str) -> int:
         """Remove entities by id or another identifier that means just one; all or none."""
         from entlink.kb.store.edits import remove
 
-        return self._seen(remove(self.folder, identifiers))
+        return self._seen(remove(self.folder, identifiers, wait=self.wait))
 
     def sync(
         self,
         table: Entities,
         *,
         delete: bool = False,
+        dry_run: bool = False,
         format: str | None = None,
         columns: Mapping[str, str] | None = None,
     ) -> SyncReport:
-        """Bring it in line with a table, by id; `delete` removes what the table lacks. All is done, or nothing."""
+        """Bring it in line with a table, by id; `delete` removes what the table lacks. All is done, or nothing.
+
+        With `dry_run` nothing is changed: the report tells what would be, and its `ids` of which entities.
+        """
         from entlink.kb.store.edits import sync
 
-        return self._seen(sync(self.folder, _pages(table, format, columns), delete=delete))
+        return self._seen(
+            sync(self.folder, _pages(table, format, columns), delete=delete, dry_run=dry_run, wait=self.wait)
+        )
 
     def pin(self, surface: str, identifier: str, *, case_sensitive: bool = False) -> None:
         """From now on the surface always means this entity."""
         from entlink.kb.store.edits import pin
 
-        pin(self.folder, surface, identifier, case_sensitive=case_sensitive)
+        pin(self.folder, surface, identifier, case_sensitive=case_sensitive, wait=self.wait)
         self.refresh()
 
     def unpin(self, surface: str) -> int:
         """Lift the pins on a surface; returns how many there were."""
         from entlink.kb.store.edits import unpin
 
-        return self._seen(unpin(self.folder, surface))
+        return self._seen(unpin(self.folder, surface, wait=self.wait))
 
     def block(self, surface: str, *, case_sensitive: bool = False) -> None:
         """From now on the surface is never linked."""
         from entlink.kb.store.edits import block
 
-        block(self.folder, surface, case_sensitive=case_sensitive)
+        block(self.folder, surface, case_sensitive=case_sensitive, wait=self.wait)
         self.refresh()
 
     def unblock(self, surface: str) -> int:
         """Lift the blocks on a surface; returns how many there were."""
         from entlink.kb.store.edits import unblock
 
-        return self._seen(unblock(self.folder, surface))
+        return self._seen(unblock(self.folder, surface, wait=self.wait))
 
     def _seen(self, done: Done) -> Done:
         """What an edit gave, the edit being taken in."""

@@ -6,22 +6,24 @@ from typing import TYPE_CHECKING
 
 from entlink_cli import options, values
 from entlink_cli.parsing import Command
-from entlink_cli.terminal.output import note, number_of, say
+from entlink_cli.terminal.output import columns, note, number_of, say
 
 if TYPE_CHECKING:
     from entlink.documents import Entity
     from entlink.kb.knowledge_base import KnowledgeBase
+    from entlink.kb.store.edits import SyncReport
     from entlink.sources import Page
     from entlink_cli.parsing import Namespace, Parser
 
 _SINGLE_FIELDS = ("title", "description", "language", "valid_from", "valid_to")
 _LIST_FIELDS = ("alias", "type", "external", "image")
+_IDS_SHOWN = 20
 
 # add
 
 
 def _configure_add(parser: Parser) -> None:
-    options.kb_argument(parser)
+    options.kb_to_edit_argument(parser)
     one = parser.add_argument_group("one entity")
     one.add_argument("--id", type=values.text, help="its id, unique in the knowledge base")
     one.add_argument("--title", type=values.text, help="its name")
@@ -111,7 +113,7 @@ def _tell_when_index_is_due(kb: KnowledgeBase) -> None:
 
 
 def _configure_remove(parser: Parser) -> None:
-    options.kb_argument(parser)
+    options.kb_to_edit_argument(parser)
     parser.add_argument("ids", metavar="ID", nargs="+", type=values.text, help="ids or other identifiers")
 
 
@@ -123,35 +125,56 @@ def _remove(arguments: Namespace) -> None:
 
 
 def _configure_sync(parser: Parser) -> None:
-    options.kb_argument(parser)
+    options.kb_to_edit_argument(parser)
     parser.add_argument(
         "table", metavar="TABLE", help="a table or other source of entities; only dated versions share an id"
     )
     parser.add_argument("--delete", action="store_true", help="remove entities that the table does not have")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be done, and change nothing")
     options.table(parser)
     options.as_json(parser)
 
 
 def _sync(arguments: Namespace) -> None:
     with options.kb_to_edit(arguments) as kb:
-        report = kb.sync(arguments.table, delete=arguments.delete, format=arguments.format, columns=arguments.columns)
+        report = kb.sync(
+            arguments.table,
+            delete=arguments.delete,
+            dry_run=arguments.dry_run,
+            format=arguments.format,
+            columns=arguments.columns,
+        )
         if arguments.json:
             from entlink_cli.terminal.output import say_json
 
             say_json(report)
         else:
-            say(
-                f"{arguments.kb}: {report.added:,} added, {report.changed:,} changed, "
-                f"{report.unchanged:,} unchanged, {report.removed:,} removed"
-            )
+            say(*_sync_lines(arguments.kb, report))
         _tell_when_index_is_due(kb)
+
+
+def _sync_lines(kb: str, report: SyncReport) -> list[str]:
+    to = "to be " if (ids := getattr(report, "ids", None)) is not None else ""
+    counts = (
+        f"{kb}: {report.added:,} {to}added, {report.changed:,} {to}changed, {report.unchanged:,} unchanged, "
+        f"{report.removed:,} {to}removed"
+    )
+    if ids is None:
+        return [counts]
+    told = [(f"to be {what}", _first_ids(some, getattr(report, what))) for what, some in ids.items() if some]
+    return [f"{counts}; nothing was changed", *columns(told, "  ")]
+
+
+def _first_ids(ids: list[str], count: int) -> str:
+    shown = ", ".join(ids[:_IDS_SHOWN])
+    return f"{shown} and {count - _IDS_SHOWN:,} more" if count > _IDS_SHOWN else shown
 
 
 # pin, block, unpin
 
 
 def _configure_block(parser: Parser) -> None:
-    options.kb_argument(parser)
+    options.kb_to_edit_argument(parser)
     parser.add_argument("surface", metavar="SURFACE", type=values.text, help="a name as it stands in texts")
     parser.add_argument("--case-sensitive", action="store_true", help="only where it is written just so")
 
@@ -162,7 +185,7 @@ def _configure_pin(parser: Parser) -> None:
 
 
 def _configure_unpin(parser: Parser) -> None:
-    options.kb_argument(parser)
+    options.kb_to_edit_argument(parser)
     parser.add_argument("surface", metavar="SURFACE", type=values.text, help="as it was pinned or blocked")
 
 
@@ -211,7 +234,10 @@ COMMANDS = {
         _sync,
         _configure_sync,
         "Bring a knowledge base in line with a table, by id: what is new is added, what is different changed.",
-        ("entlink kb sync shop.kb samples/products.csv --delete",),
+        (
+            "entlink kb sync shop.kb samples/products.csv --delete --dry-run",
+            "entlink kb sync shop.kb samples/products.csv --delete",
+        ),
     ),
     "kb pin": Command(
         _pin,

@@ -213,7 +213,7 @@ def test_whoever_comes_second_waits_says_so_and_makes_none(own_world, caplog):
         card = (own_world / "index-1" / "words" / COMPLETE).stat()
     thread.join()
     assert made == [own_world / "index-1" / "words"]
-    assert caplog.text.count("another process makes an index, and this one waits") == 1
+    assert caplog.text.count("another process is writing to it, and this one waits") == 1
     assert (made[0] / COMPLETE).stat().st_ino == card.st_ino
 
 
@@ -232,10 +232,10 @@ def test_two_processes_at_once(own_world):
 
 
 def test_where_nothing_can_be_written_it_is_made_elsewhere(own_world, monkeypatch, caplog):
-    def refuse(folder, name="write.lock"):
+    def refuse(folder, name, *, wait):
         raise PermissionError(errno.EACCES, "not allowed", str(folder / name))
 
-    monkeypatch.setattr("entlink.io.atomic.write_lock", refuse)
+    monkeypatch.setattr("entlink.kb.indexes.derived.write_lock", refuse)
     with caplog.at_level(logging.WARNING):
         folder = ensure_words(own_world, processes=1)
     assert own_world not in folder.parents
@@ -246,10 +246,10 @@ def test_where_nothing_can_be_written_it_is_made_elsewhere(own_world, monkeypatc
 
 
 def test_other_troubles_are_not_taken_for_it(own_world, monkeypatch):
-    def refuse(folder, name="write.lock"):
+    def refuse(folder, name, *, wait):
         raise OSError(errno.ENOSPC, "no space left", str(folder))
 
-    monkeypatch.setattr("entlink.io.atomic.write_lock", refuse)
+    monkeypatch.setattr("entlink.kb.indexes.derived.write_lock", refuse)
     with pytest.raises(OSError, match="no space left"):
         ensure_words(own_world, processes=1)
 

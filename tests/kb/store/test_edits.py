@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +13,8 @@ from entlink.errors import ExistsError, InputError, LockedError, NotFoundError
 from entlink.io.atomic import write_lock
 from entlink.kb.indexes.names import reindex
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.kb.store.edits import SyncReport, add, block, pin, remove, sync, unrule
+from entlink.kb.store.edits import SyncPlan, SyncReport, add, block, pin, remove, sync, unrule
+from entlink.kb.store.store import Store
 from entlink.linking.linker import load
 from entlink.sources.page import Page
 from knowledge_bases import article, make_kb, supports
@@ -312,6 +316,72 @@ def test_sync_with_delete_removes_what_the_table_lacks(table):
 def test_an_id_twice_in_the_table_is_an_error(table):
     with pytest.raises(InputError, match="'a' appears twice"):
         sync(table, [*pages(a="Ant"), *pages(a="Aunt")])
+
+
+def test_a_dry_run_of_a_sync_tells_what_it_would_do_and_does_nothing(table):
+    before = contents(table)
+    plan = sync(table, pages(a="Aunt", b="Bee", d="Dog"), delete=True, dry_run=True)
+    ids = {"added": ["d"], "changed": ["a"], "removed": ["c"]}
+    assert plan == SyncPlan(added=1, changed=1, unchanged=1, removed=1, ids=ids)
+    assert contents(table) == before
+    done = sync(table, pages(a="Aunt", b="Bee", d="Dog"), delete=True)
+    assert done == SyncReport(plan.added, plan.changed, plan.unchanged, plan.removed)
+
+
+def test_a_dry_run_fails_where_the_sync_would(table):
+    with pytest.raises(InputError, match="'a' appears twice"):
+        sync(table, [*pages(a="Ant"), *pages(a="Aunt")], dry_run=True)
+
+
+def test_a_dry_run_of_many_names_the_first_hundred(table):
+    many = [Page(Entity(f"e{number}", f"Thing {number}")) for number in range(150)]
+    plan = sync(table, many, dry_run=True)
+    assert (plan.added, plan.ids["added"]) == (150, [f"e{number}" for number in range(100)])
+
+
+def contents(folder: Path) -> list[tuple[object, ...]]:
+    """All that a store holds."""
+    store = Store(folder)
+    try:
+        tables = [row[0] for row in store.connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        return [row for table in tables for row in store.connection.execute(f"SELECT * FROM {table}").fetchall()]
+    finally:
+        store.close()
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda kb: kb.add(Entity("d", "Dog")),
+        lambda kb: kb.remove("a"),
+        lambda kb: kb.sync([Entity("a", "Aunt")]),
+        lambda kb: kb.pin("Bug", "a"),
+        lambda kb: kb.block("Ant"),
+        lambda kb: kb.unpin("Beast"),
+        lambda kb: kb.unblock("Cow"),
+    ],
+    ids=["add", "remove", "sync", "pin", "block", "unpin", "unblock"],
+)
+def test_an_edit_waits_for_another_writer_if_asked_to(table, caplog, edit):
+    pin(table, "Beast", "b")
+    block(table, "Cow")
+    before = contents(table)
+    with KnowledgeBase.open(table) as hasty, write_lock(table), pytest.raises(LockedError):
+        edit(hasty)
+    with KnowledgeBase.open(table, wait=True) as patient, ThreadPoolExecutor(1) as pool:
+        with write_lock(table):
+            done = pool.submit(edit, patient)
+            wait_until(lambda: "this one waits until that is done" in caplog.text)
+            assert contents(table) == before
+        done.result(timeout=30)
+    assert contents(table) != before
+
+
+def wait_until(is_so):
+    deadline = time.monotonic() + 30
+    while not is_so() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert is_so()
 
 
 def test_sync_of_another_table(table):

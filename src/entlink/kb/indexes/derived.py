@@ -12,16 +12,15 @@ import errno
 import logging
 import shutil
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from entlink.errors import DamagedError, EntlinkError, LockedError
+from entlink.errors import DamagedError, EntlinkError
+from entlink.io.atomic import write_lock, write_whole
 from entlink.io.progress import Progress
 from entlink.kb.store.store import Store
 from entlink.version import __version__
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 COMPLETE = "complete.json"
 WORDS, COMPANY, SHORT, VECTORS = "words", "company", "short", "vectors-"
 INDEX_LOCK = "index.lock"
-_PATIENCE = 0.1  # seconds between two looks at a lock that another process holds
 _NOT_WRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 # Who makes an index of a name anew: `renew(store, old folder, new folder, progress)` of that module.
 _RENEWERS = {
@@ -92,7 +90,6 @@ def begin(folder: Path) -> Path:
 
 def finish(folder: Path, maker: str, rows: int, settings: Mapping[str, Any]) -> DerivedCard:
     """Mark an index as made whole. Files that are no part of it must be gone by now."""
-    from entlink.io.atomic import write_whole
     from entlink.io.checksums import checksums
     from entlink.text.dates import now
 
@@ -123,7 +120,7 @@ def ensure_derived(folder: Path, name: str, make: Callable[[Store, Path], None])
         if is_complete(target):
             return target
         try:
-            with index_lock(folder):
+            with write_lock(folder, INDEX_LOCK, wait=True):
                 target = _current(store) / name  # another one may have come into force meanwhile
                 if not is_complete(target):
                     make(store, target)
@@ -134,27 +131,6 @@ def ensure_derived(folder: Path, name: str, make: Callable[[Store, Path], None])
         return _in_temporary_folder(store, target, make)
     finally:
         store.close()
-
-
-@contextmanager
-def index_lock(folder: Path) -> Iterator[None]:
-    """The lock under which indexes are made, waited for as long as another process holds it."""
-    from entlink.io.atomic import write_lock
-
-    with ExitStack() as stack:
-        is_told = False
-        while True:
-            try:
-                stack.enter_context(write_lock(folder, INDEX_LOCK))
-                break
-            except LockedError:
-                if not is_told:
-                    is_told = True
-                    logging.getLogger(__name__).warning(
-                        "%s: another process makes an index, and this one waits until that is done", folder
-                    )
-                time.sleep(_PATIENCE)
-        yield
 
 
 def _in_temporary_folder(store: Store, target: Path, make: Callable[[Store, Path], None]) -> Path:

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -39,6 +40,7 @@ from entlink.text.field_limits import check_texts
 from entlink.text.titles import tidy
 
 _UNDATED = "undated"
+_IDS_TOLD = 100
 
 
 class SyncReport(msgspec.Struct):
@@ -49,12 +51,27 @@ class SyncReport(msgspec.Struct):
     unchanged: int = 0
     removed: int = 0
 
+    def note(self, what: Literal["added", "changed", "unchanged", "removed"], id: str) -> None:
+        """Count an entity or a version of one."""
+        setattr(self, what, getattr(self, what) + 1)
+
+
+class SyncPlan(SyncReport):
+    """What a sync would do; `ids` has the first hundred that would be added, changed and removed."""
+
+    ids: dict[str, list[str]] = msgspec.field(default_factory=lambda: {"added": [], "changed": [], "removed": []})
+
+    def note(self, what: Literal["added", "changed", "unchanged", "removed"], id: str) -> None:
+        super().note(what, id)
+        if what in self.ids and len(self.ids[what]) < _IDS_TOLD:
+            self.ids[what].append(id)
+
 
 @contextmanager
-def open_for_writing(folder: str | Path) -> Iterator[Store]:
+def open_for_writing(folder: str | Path, *, wait: bool = False) -> Iterator[Store]:
     """The store under the folder's write lock, which is taken first: a replacement may be under way."""
     folder = existing(Path(folder))
-    with write_lock(folder):
+    with write_lock(folder, wait=wait):
         store = Store(folder, writable=True)
         try:
             yield store
@@ -63,7 +80,12 @@ def open_for_writing(folder: str | Path) -> Iterator[Store]:
 
 
 def add(
-    folder: str | Path, entities: Iterable[Entity | Page], *, weight: int | None = None, replace: bool = False
+    folder: str | Path,
+    entities: Iterable[Entity | Page],
+    *,
+    weight: int | None = None,
+    replace: bool = False,
+    wait: bool = False,
 ) -> int:
     """Add entities and versions, or with `replace` change those that are there; returns how many.
 
@@ -71,10 +93,11 @@ def add(
     none; a page without dates changes the current version, which keeps its dates.
 
     `weight` is the pseudo-count of each of their names; by default what an average name of the knowledge
-    base has, so that a new "Mercury" neither always wins nor never. All are added, or none.
+    base has, so that a new "Mercury" neither always wins nor never. All are added, or none. With `wait` this edit,
+    as any other, waits for another process that is writing.
     """
     count = 0
-    with open_for_writing(folder) as store, transaction(store) as connection, _periods_apart(store):
+    with open_for_writing(folder, wait=wait) as store, transaction(store) as connection, _periods_apart(store):
         before, full = store.last_edit(), store.has_whole_texts()
         for count, item in enumerate(entities, 1):
             with _at_record(entities, count):
@@ -187,10 +210,10 @@ def _periods_apart(store: Store) -> Iterator[None]:
             raise InputError(f"entity {versions[0].entity.id!r}: {problem}") from problem
 
 
-def remove(folder: str | Path, identifiers: Iterable[str]) -> int:
+def remove(folder: str | Path, identifiers: Iterable[str], *, wait: bool = False) -> int:
     """Remove entities by id or another identifier that means just one; all or none."""
     count = 0
-    with open_for_writing(folder) as store, transaction(store) as connection:
+    with open_for_writing(folder, wait=wait) as store, transaction(store) as connection:
         for identifier in identifiers:
             key = _required(store, identifier)
             delete_entity(connection, key)
@@ -199,49 +222,59 @@ def remove(folder: str | Path, identifiers: Iterable[str]) -> int:
     return count
 
 
-def pin(folder: str | Path, surface: str, identifier: str, *, case_sensitive: bool = False) -> None:
+def pin(
+    folder: str | Path, surface: str, identifier: str, *, case_sensitive: bool = False, wait: bool = False
+) -> None:
     """From now on the surface always means this entity."""
-    with open_for_writing(folder) as store, transaction(store) as connection:
+    with open_for_writing(folder, wait=wait) as store, transaction(store) as connection:
         set_rule(connection, surface, _required(store, identifier), case_sensitive=case_sensitive)
 
 
-def block(folder: str | Path, surface: str, *, case_sensitive: bool = False) -> None:
+def block(folder: str | Path, surface: str, *, case_sensitive: bool = False, wait: bool = False) -> None:
     """From now on the surface is never linked."""
-    with open_for_writing(folder) as store, transaction(store) as connection:
+    with open_for_writing(folder, wait=wait) as store, transaction(store) as connection:
         set_rule(connection, surface, None, case_sensitive=case_sensitive)
 
 
-def unpin(folder: str | Path, surface: str) -> int:
+def unpin(folder: str | Path, surface: str, *, wait: bool = False) -> int:
     """Forget the pins on a surface; returns how many there were."""
-    return _lift(folder, surface, "entity IS NOT NULL")
+    return _lift(folder, surface, "entity IS NOT NULL", wait=wait)
 
 
-def unblock(folder: str | Path, surface: str) -> int:
+def unblock(folder: str | Path, surface: str, *, wait: bool = False) -> int:
     """Forget the blocks on a surface; returns how many there were."""
-    return _lift(folder, surface, "entity IS NULL")
+    return _lift(folder, surface, "entity IS NULL", wait=wait)
 
 
-def unrule(folder: str | Path, surface: str) -> int:
+def unrule(folder: str | Path, surface: str, *, wait: bool = False) -> int:
     """Forget the pins and blocks on a surface; returns how many there were."""
-    return _lift(folder, surface, "TRUE")
+    return _lift(folder, surface, "TRUE", wait=wait)
 
 
-def _lift(folder: str | Path, surface: str, which: str) -> int:
-    with open_for_writing(folder) as store, transaction(store) as connection:
+def _lift(folder: str | Path, surface: str, which: str, *, wait: bool) -> int:
+    with open_for_writing(folder, wait=wait) as store, transaction(store) as connection:
         return connection.execute(f"DELETE FROM rules WHERE surface = ? AND {which}", (tidy(surface),)).rowcount
 
 
-def sync(folder: str | Path, pages: Iterable[Entity | Page], *, delete: bool = False) -> SyncReport:
+def sync(
+    folder: str | Path,
+    pages: Iterable[Entity | Page],
+    *,
+    delete: bool = False,
+    dry_run: bool = False,
+    wait: bool = False,
+) -> SyncReport:
     """Bring a knowledge base in line with a table, by id; `delete` removes what the table lacks.
 
     Several rows with one id are versions of it, each with its own `valid_from`; rows mean versions as in `add`.
     All of it is done, or nothing. A table without rows never deletes: it is most likely one that failed to load.
+    With `dry_run` nothing is changed, and what comes back is a `SyncPlan`.
     """
-    report = SyncReport()
-    with open_for_writing(folder) as store:
+    report = SyncPlan() if dry_run else SyncReport()
+    with open_for_writing(folder, wait=wait) as store:
         connection = store.connection
         connection.execute("CREATE TEMP TABLE seen (id TEXT, begins TEXT, PRIMARY KEY (id, begins)) WITHOUT ROWID")
-        with transaction(store), _periods_apart(store):
+        with transaction(store, keep=not dry_run), _periods_apart(store):
             rows, full = 0, store.has_whole_texts()
             for page in pages:
                 rows += 1
@@ -260,13 +293,10 @@ def _sync_one(store: Store, connection: sqlite3.Connection, page: Page, report: 
     key = store.key(page.entity.id)
     old = None if key is None else meant_version(store.stated_versions(key), page)
     if old is not None and old == changed_version(old, page):
-        report.unchanged += 1
+        report.note("unchanged", page.entity.id)
         return
     _add_one(store, connection, page, None, replace=True)
-    if old is None:
-        report.added += 1
-    else:
-        report.changed += 1
+    report.note("added" if old is None else "changed", page.entity.id)
 
 
 def _note_seen(connection: sqlite3.Connection, page: Page) -> None:
@@ -282,11 +312,13 @@ def _note_seen(connection: sqlite3.Connection, page: Page) -> None:
 
 
 def _delete_unseen(connection: sqlite3.Connection, report: SyncReport) -> None:
-    rows = connection.execute("SELECT key FROM entities WHERE id NOT IN (SELECT id FROM seen)").fetchall()
-    for (key,) in rows:
+    rows = connection.execute(
+        "SELECT key, id FROM entities WHERE id NOT IN (SELECT id FROM seen) ORDER BY id"
+    ).fetchall()
+    for key, id in rows:
         delete_entity(connection, key)
         record_edit(connection, key, "remove")
-    report.removed = len(rows)
+        report.note("removed", id)
 
 
 def _checked(item: Entity | Page, full: bool) -> Page:

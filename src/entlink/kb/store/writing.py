@@ -52,13 +52,13 @@ def statements(script: str) -> list[str]:
 
 
 @contextmanager
-def transaction(store: Store) -> Iterator[sqlite3.Connection]:
-    """All or nothing. A full disk or a second writer is told in words."""
+def transaction(store: Store, *, keep: bool = True) -> Iterator[sqlite3.Connection]:
+    """All or nothing, and nothing without `keep`. A full disk or a second writer is told in words."""
     connection = store.connection
     try:
         connection.execute("BEGIN IMMEDIATE")
         yield connection
-        connection.execute("COMMIT")
+        connection.execute("COMMIT" if keep else "ROLLBACK")
     except BaseException as problem:
         if connection.in_transaction:
             connection.execute("ROLLBACK")

@@ -12,7 +12,7 @@ from entlink_cli.terminal.output import note, number_of, say
 if TYPE_CHECKING:
     from entlink.documents import Document
     from entlink.errors import EntlinkError
-    from entlink.formats.documents.inputs import OpenDocuments
+    from entlink.formats.documents.inputs import Holds, OpenDocuments
     from entlink.linking.link_file import LinkedFile
     from entlink.linking.linker import Linker
     from entlink_cli.parsing import Namespace, Parser
@@ -37,9 +37,13 @@ def _configure(parser: Parser) -> None:
     )
     parser.add_argument(
         "--mentions",
-        choices=("detect", "given"),
+        choices=("detect", "given", "gold"),
         default="detect",
-        help="find names (default), or link only the spans that the documents give",
+        help="find names (default), or link only the spans that the documents give, or those of their gold, whose "
+        "entities no stage sees; a file with gold may be of any format that entlink reads",
+    )
+    parser.add_argument(
+        "--gold-format", metavar="F", help="format of the gold, for --mentions gold (default: told from its content)"
     )
     parser.add_argument(
         "--turns",
@@ -76,7 +80,9 @@ def _link(arguments: Namespace) -> None:
     linker = options.make_linker(arguments, arguments.mentions)
     problems, speakers = _Problems(), _Speakers(arguments.turns)
     with (
-        open_documents(_source(arguments), arguments.input, name="<stdin>") as source,
+        open_documents(
+            _source(arguments), _holds(arguments), name="<stdin>", gold_format=arguments.gold_format
+        ) as source,
         progress(patience=_PATIENCE, quiet=_is_shown(arguments)) as report,
     ):
         _check_input(arguments, source)
@@ -84,6 +90,8 @@ def _link(arguments: Namespace) -> None:
             _explain(arguments, linker, source, problems, speakers)
         else:
             linked = _write(arguments, linker, source, problems, speakers, report)
+            if arguments.mentions == "gold" and not linked.links + linked.nils:
+                note("no document has gold with a span, so that nothing was linked. Is FILE the file with the gold?")
     problems.tell_rest()
     speakers.tell_of_missing()
     if _is_file(arguments.output):
@@ -100,6 +108,11 @@ def _source(arguments: Namespace) -> str | BinaryIO:
     return cast("BinaryIO", getattr(sys.stdin.buffer, "raw", sys.stdin.buffer))
 
 
+def _holds(arguments: Namespace) -> Holds:
+    is_gold = arguments.mentions == "gold" and arguments.input == "auto"
+    return "gold" if is_gold else cast("Holds", arguments.input)
+
+
 def _check_ways_out(arguments: Namespace) -> None:
     """Options of which one would be passed over in silence."""
     for one, other in (("view", "json"), ("view", "output"), ("view", "explain"), ("explain", "output")):
@@ -110,6 +123,10 @@ def _check_ways_out(arguments: Namespace) -> None:
 def _check_input(arguments: Namespace, source: OpenDocuments) -> None:
     if source.markup and arguments.mentions == "given":
         arguments.parser.error("--mentions given needs documents with mentions, as JSON lines")
+    if source.markup and arguments.mentions == "gold":
+        arguments.parser.error("--mentions gold needs documents with gold")
+    if arguments.gold_format and arguments.mentions != "gold":
+        arguments.parser.error("--gold-format needs --mentions gold")
     if source.markup and arguments.turns:
         arguments.parser.error("--turns needs conversations with turns, as JSON lines")
 
@@ -219,6 +236,7 @@ COMMANDS = {
             "entlink link shop.kb samples/chat.txt",
             "entlink link wiki.kb samples/conversations.jsonl -o linked.jsonl --candidates",
             "entlink link wiki.kb samples/conversations.jsonl --turns ana --turns ben -o linked.jsonl",
+            "entlink link wiki.kb samples/conversations.jsonl --mentions gold -o linked.jsonl",
             "entlink link shop.kb samples/chat.txt --explain",
             "entlink link shop.kb - --json --type kitchen < samples/chat.txt",
         ),

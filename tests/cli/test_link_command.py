@@ -139,6 +139,42 @@ def test_given_mentions_need_documents(run, toy, text_file):
     assert run("link", toy, "--mentions", "given", "--case", "fold", stdin=b"{}").code == 2
 
 
+@pytest.fixture
+def benchmark(tmp_path):
+    """A file of ELEVANT, whose gold calls the Sun by another entity."""
+    label = {"id": 0, "span": [20, 23], "entity_id": "Q308", "name": "Mercury", "type": "Q634"}
+    row = {"id": 7, "title": "", "text": TEXT, "evaluation_span": [0, len(TEXT)], "labels": [label]}
+    path = tmp_path / "made.benchmark.jsonl"
+    path.write_text(json.dumps(row) + "\n", encoding="utf8")
+    return path
+
+
+def test_spans_of_gold_in_the_format_of_a_dataset(run, toy, benchmark, tmp_path):
+    out = tmp_path / "linked.jsonl"
+    assert run("link", toy, benchmark, "--mentions", "gold", "-o", out).code == 0
+    document = json.loads(out.read_text(encoding="utf8"))
+    assert [(link["text"], link["entity"]) for link in document["links"]] == [("Sun", "sun")]
+    assert [one["entity"] for one in document["gold"]] == ["Q308"]
+    assert "MD " in run("evaluate", benchmark, out).out  # the same document on both sides
+    done = run("link", toy, benchmark, "--mentions", "gold", "--gold-format", "elevent", "-o", out)
+    assert (done.code, "there is no format 'elevent'" in done.err) == (3, True)
+
+
+def test_spans_of_gold_from_stdin_are_those_of_our_own_documents(run, toy):
+    row = {"text": TEXT, "gold": [{"start": 20, "end": 23, "entity": "venus"}]}
+    words = ("link", toy, "--mentions", "gold")
+    document = run(*words, stdin=json.dumps(row).encode()).json
+    assert [link["entity"] for link in document["links"]] == ["sun"]
+    assert "no document has gold" in run(*words, stdin=json.dumps({"text": TEXT}).encode()).err
+
+
+def test_spans_of_gold_need_gold(run, toy, text_file):
+    done = run("link", toy, text_file, "--input", "text", "--mentions", "gold")
+    assert (done.code, "--mentions gold needs documents with gold" in done.err) == (2, True)
+    done = run("link", toy, text_file, "--gold-format", "aida")
+    assert (done.code, "--gold-format needs --mentions gold" in done.err) == (2, True)
+
+
 def test_overlapping_spans(run, toy):
     row = {"id": "d", "text": TEXT, "mentions": [{"start": 0, "end": 7}, {"start": 3, "end": 9}]}
     done = run("link", toy, "--mentions", "given", stdin=json.dumps(row).encode())

@@ -240,7 +240,7 @@ class Summariser:
     def _of_coverage(self, counted: CoverageCounter) -> Iterator[str]:
         """What looking identifiers up left open, or may have got wrong."""
         if unknown := counted.unknown_predicted:
-            what = "predictions of entities that the knowledge base does not know"
+            what = "predictions of what is no entity of the knowledge base"
             yield f"{what}: {unknown.total()} ({_some(unknown)})"
         if pages := +counted.disambiguations:
             what = "gold links to disambiguation pages, which are no entities"

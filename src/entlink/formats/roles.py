@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from entlink.documents import Document, GoldLink, Link, Mention
+from entlink.errors import InputError
 from entlink.formats.gold_meta import check_gold, score_of
 
 
@@ -26,6 +27,18 @@ def gold_as_links(document: Document) -> Document:
         if not gold.optional
     )
     return msgspec.structs.replace(document, gold=(), links=links)
+
+
+def gold_as_mentions(document: Document) -> Document:
+    """The document with the spans of its gold as given mentions, and nothing else of its gold or links."""
+    if document.gold and document.meta.get("lacks"):
+        raise InputError(
+            f"document {document.id!r}: its gold has no offsets, so that there are no spans to link. Give gold in a "
+            "format that has them"
+        )
+    spans = dict.fromkeys(gold.span for gold in document.gold)
+    mentions = tuple(Mention(span, document.text[span.start : span.end]) for span in spans)
+    return msgspec.structs.replace(document, mentions=mentions, gold=(), links=())
 
 
 def links_as_gold(document: Document) -> Document:

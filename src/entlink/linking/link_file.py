@@ -13,7 +13,7 @@ import msgspec
 from entlink.documents import Document, Span
 from entlink.errors import SourceError
 from entlink.formats.documents.inputs import Holds, OpenDocuments, open_documents
-from entlink.formats.documents.lines import encode_document, read_documents
+from entlink.formats.documents.lines import encode_document
 from entlink.formats.documents.texts import read_text, restore, visible
 from entlink.formats.markup.aligned import Aligned
 from entlink.io.inputs import Input, OnProblem
@@ -65,7 +65,8 @@ def link_file(
             stack.callback(linker.kb.close)
         stack.enter_context(_seldom_collecting_garbage())
         if not isinstance(source, OpenDocuments):
-            source = stack.enter_context(open_documents(source, input))
+            holds: Holds = "gold" if linker.spans_of_gold and input == "auto" else input
+            source = stack.enter_context(open_documents(source, holds))
         write = stack.enter_context(open_output(output)) if output is not None else None
         for document in linked_documents(linker, source, on_error=on_error, on_problem=on_problem):
             if write:
@@ -88,7 +89,7 @@ def linked_documents(
         seen, aligned = visible(document)
         yield restore(linker.link(seen), document.text, aligned)
         return
-    documents = read_documents(source.file, on_error=on_error, on_problem=on_problem)
+    documents = source.documents(on_error, on_problem)
     yield from _hinting_at_input(linker.link_all(documents), source)
 
 
@@ -101,7 +102,7 @@ def explained_documents(
         seen, aligned = visible(document)
         yield _restored(linker.explain(seen), document.text, aligned)
         return
-    documents = read_documents(source.file, on_error=on_error, on_problem=on_problem)
+    documents = source.documents(on_error, on_problem)
     yield from _hinting_at_input(map(linker.explain, documents), source)
 
 

@@ -11,6 +11,7 @@ import msgspec
 
 from entlink.documents import Candidate, Document, Link, Mention, Span
 from entlink.errors import ConfigError, InputError
+from entlink.formats.roles import gold_as_mentions
 from entlink.interfaces import (
     Detector,
     Evidence,
@@ -54,7 +55,8 @@ class Linker:
     all of them do; evidence says numbers about them; a ranker weighs those and orders the candidates; a NIL policy
     decides. Without `evidence`, it is what the ranker weighs by default. `types` keeps candidates of these types
     only, `min_score` drops weaker links. A fusion speaks of retrievers by name: then they come as a mapping.
-    Documents with turns are linked a turn at a time, as `conversations` says.
+    Documents with turns are linked a turn at a time, as `conversations` says. With `spans_of_gold`, the spans of the
+    documents' gold are given to the stages as mentions, and nothing else of it.
     """
 
     def __init__(
@@ -72,6 +74,7 @@ class Linker:
         min_score: float = 0.0,
         batch_size: int = 64,
         conversations: ConversationConfig | None = None,
+        spans_of_gold: bool = False,
     ) -> None:
         self.kb, self.detector = kb, detector
         self.retrievers: list[Retriever] = (
@@ -80,6 +83,7 @@ class Linker:
         self.ranker, self.nil = ranker, nil
         self.types, self.min_score, self.batch_size = frozenset(types), min_score, batch_size
         self.conversations = conversations or ConversationConfig()
+        self.spans_of_gold = spans_of_gold
         self.personal = _personal(kb, self.conversations)
         self._revision = kb.revision
         self._check_stages()
@@ -177,9 +181,18 @@ class Linker:
 
     def _link_batch(self, documents: list[Document]) -> list[Document]:
         self.keep_up()
+        if self.spans_of_gold:
+            linked = self._link_given([gold_as_mentions(one) for one in documents])
+            return [
+                msgspec.structs.replace(document, links=one.links)
+                for document, one in zip(documents, linked, strict=True)
+            ]
         for document in documents:
             if document.mentions:
                 check_mentions(document)
+        return self._link_given(documents)
+
+    def _link_given(self, documents: list[Document]) -> list[Document]:
         if any(document.turns for document in documents):
             from entlink.linking.conversation.turns import link_documents
 
@@ -290,10 +303,11 @@ def load(
 
     `config` is a LinkerConfig, a TOML file, the folder of a saved linker or the name of one in the box; without it,
     the linker saved beside the knowledge base, if there is one. `as_of` is an ISO date; `mentions="given"` links
-    only the spans that documents bring; `types` and `min_score` filter; where `speakers` are named, only
-    their turns of conversations are linked. With `personal`, or a file of weights for it, what a speaker calls "my
-    dog" is linked to the entity that the speaker named. A linker that is found beside the knowledge base loads nothing
-    from outside its folder, unless `trust` allows it; one that is named may.
+    only the spans that documents bring, `mentions="gold"` those of their gold, whose entities no stage sees; `types`
+    and `min_score` filter; where `speakers` are named, only their turns of conversations are linked. With
+    `personal`, or a file of weights for it, what a speaker calls "my dog" is linked to the entity that the speaker
+    named. A linker that is found beside the knowledge base loads nothing from outside its folder, unless `trust`
+    allows it; one that is named may.
     """
     if isinstance(types, str):
         types = (types,)
@@ -313,9 +327,10 @@ def load(
         if isinstance(nil, Fitted):
             nil.runs_with(config.ranker["name"])
         ranker = make_stage("ranker", config.ranker, kb)
+        detector = {"name": "given" if mentions == "gold" else mentions} if mentions else config.detector
         return Linker(
             kb,
-            make_stage("detector", {"name": mentions} if mentions else config.detector, kb),
+            make_stage("detector", detector, kb),
             make_retrievers(config.retriever, kb),
             ranker,
             nil,
@@ -326,6 +341,7 @@ def load(
             min_score=config.min_score if min_score is None else min_score,
             batch_size=config.batch_size,
             conversations=conversations,
+            spans_of_gold=mentions == "gold",
         )
     except BaseException:
         kb.close()

@@ -9,12 +9,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple, cast, get_args
 
+from entlink.documents import Document
 from entlink.errors import InputError
+from entlink.formats.documents.lines import read_documents
 from entlink.formats.markup.reading import Markup, guess_markup
+from entlink.formats.public.catalogue import PublicFormat, public_format, tell_format
 from entlink.io.files import Meter, open_bytes, plain_name
-from entlink.io.inputs import Input, input_name
+from entlink.io.inputs import Input, OnProblem, input_name
+from entlink.io.ledger import OnError
 
-Holds = Literal["auto", "text", "markdown", "html", "jsonl"]
+Holds = Literal["auto", "text", "markdown", "html", "jsonl", "gold"]
 
 _DOCUMENT_SUFFIXES = {".jsonl", ".ndjson", ".json"}
 _MARKUPS: dict[str, Markup] = {"text": "plain", "markdown": "markdown", "html": "html"}
@@ -24,7 +28,7 @@ class OpenDocuments(NamedTuple):
     """An open input: documents as JSON lines when `markup` is None, else one text with that markup.
 
     `position` tells how many bytes of `size` were read, where the size is known; `is_guessed` that only a first {
-    says that it is documents.
+    says that it is documents. `gold` is the format of a file of gold that is not our own, which lies at `path`.
     """
 
     file: BinaryIO
@@ -32,6 +36,14 @@ class OpenDocuments(NamedTuple):
     position: Callable[[], int]
     size: int
     is_guessed: bool
+    path: Path | None = None
+    gold: PublicFormat | None = None
+
+    def documents(self, on_error: OnError, on_problem: OnProblem | None) -> Iterator[Document]:
+        """The documents, read one after the other."""
+        if self.path is not None and self.gold is not None:
+            return self.gold.read_as("gold", self.path, on_error=on_error, on_problem=on_problem)
+        return read_documents(self.file, on_error=on_error, on_problem=on_problem)
 
 
 class _NamedFile(io.BufferedReader):
@@ -47,11 +59,21 @@ class _NamedFile(io.BufferedReader):
 
 
 @contextmanager
-def open_documents(source: Input, holds: Holds = "auto", *, name: str = "") -> Iterator[OpenDocuments]:
-    """Open a file, plain or compressed, or take a binary stream, which stays open; `name` is for one without."""
+def open_documents(
+    source: Input, holds: Holds = "auto", *, name: str = "", gold_format: str | None = None
+) -> Iterator[OpenDocuments]:
+    """Open a file, plain or compressed, or take a binary stream, which stays open; `name` is for one without.
+
+    A file that holds "gold" may be of any format with gold that entlink reads, told from its content if not by
+    `gold_format`; a stream of it is our own documents.
+    """
     if holds not in get_args(Holds):
         raise InputError(f"an input cannot hold {holds!r}: choose among {', '.join(get_args(Holds))}")
     path = Path(source) if isinstance(source, str | Path) else None
+    gold = _gold_format(path, gold_format) if holds == "gold" else None
+    if gold is not None and gold.name != "jsonl":
+        yield OpenDocuments(io.BytesIO(), None, lambda: 0, 0, False, path, gold)
+        return
     name = input_name(source) or name
     meter = Meter()
     with _opened(source, meter) as raw:
@@ -63,6 +85,13 @@ def open_documents(source: Input, holds: Holds = "auto", *, name: str = "") -> I
             yield OpenDocuments(cast("BinaryIO", file), markup, lambda: meter.consumed, size, is_guessed)
         finally:
             file.detach()
+
+
+def _gold_format(path: Path | None, name: str | None) -> PublicFormat | None:
+    """The format of a file with gold; None for a stream, of which only our own documents are read."""
+    if path is None or _is_pipe(path):
+        return None
+    return public_format(name) if name else tell_format(path)
 
 
 @contextmanager

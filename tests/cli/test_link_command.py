@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 import subprocess
 import sys
 
 import pytest
+
+from entlink.mentions.named_back import write_named_back
 
 TEXT = "Mercury is near the Sun, says NASA."
 
@@ -240,6 +243,20 @@ def test_a_configuration_file_and_options_over_it(run, toy, tmp_path):
     done = run("link", toy, "--config", config, stdin=b"nasa")
     assert done.code == 3
     assert "did you mean 'dictionary'" in done.err
+
+
+def test_a_linker_beside_the_knowledge_base_may_load_from_elsewhere_if_it_is_trusted(run, toy, tmp_path):
+    kb = shutil.copytree(toy, tmp_path / "toy.kb")
+    write_named_back(tmp_path / "counts.json", {})
+    folder = tmp_path / "toy.linker"
+    folder.mkdir()
+    (folder / "linker.toml").write_text(f'[detector]\nname = "dictionary"\nnamed_back = "{tmp_path}/counts.json"\n')
+    done = run("link", kb, stdin=b"The Sun")
+    assert done.code == 3
+    assert "counts.json" in done.err
+    assert "--trust" in done.err
+    for trusted in (("--trust",), ("--config", folder)):
+        assert entities(run("link", kb, *trusted, stdin=b"The Sun").json) == [("Sun", "sun")]
 
 
 def test_candidates_on_demand(run, toy, text_file):

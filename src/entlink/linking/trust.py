@@ -12,7 +12,6 @@ from typing import Any
 
 import msgspec
 
-from entlink.encoders.models.store import is_installed
 from entlink.errors import ConfigError
 from entlink.linking.config import MODELS, LinkerConfig, Stage
 from entlink.linking.registry import BUILT_IN
@@ -57,10 +56,9 @@ def _stages(config: LinkerConfig) -> Iterator[tuple[str, Stage]]:
 
 
 def _led_out(model: str, folder: Path) -> Iterator[str]:
-    """The model if it is elsewhere; of one in the folder, those that its cards name and that are elsewhere."""
+    """The model if it is a path to elsewhere; of one in the folder, the encoders elsewhere that its cards name."""
     path = Path(model)
-    is_path = os.sep in model or path.exists() or model in (".", "..")
-    if not is_path or is_installed(model):
+    if os.sep not in model and not path.exists():
         return  # the name of a model in the store, or of a package
     if not path.resolve().is_relative_to(folder):
         yield model

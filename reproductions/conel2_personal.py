@@ -4,7 +4,8 @@ python reproductions/conel2_personal.py NAME.kb [DATA]     DATA: the folder cone
 
 On the training part every figure is cross-validated over ten parts of its dialogues; the validation part is scored
 once, with weights fitted to the whole training part. Scores are of sets of strings, as ConEL's own: (dialogue, turn,
-mention), and with the entity for links. Dialogues that stand in a training file and in the one that is scored count
+mention), and with the entity for links. Gold and runs are matched by title, and compared as written where the
+knowledge base has no such title. Dialogues that stand in a training file and in the one that is scored count
 in neither training (EL validation) nor scores (detection, where 31 of its validation dialogues are in EL training).
 """
 

@@ -4,8 +4,9 @@
     python reproductions/simple_adapted.py ../shared/data --folder build/adapted
 
 The knowledge base is the 196,052 titles and openings of Simple English Wikipedia (2021), without any link. Gold is
-*covered* if an entity of the knowledge base has the title that the data set gives, in any case; spans are given. NIL
-counts as an error for *accuracy* and not for *best candidate*. `adapt` sees the knowledge base alone.
+*covered* if an entity of the knowledge base has the title that the data set gives, in any case (gold by title), and
+is no disambiguation page; spans are given. NIL counts as an error for *accuracy* and not for *best candidate*.
+`adapt` sees the knowledge base alone.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.linking.config import linker_beside, read_config
 from entlink.linking.linker import load
 from entlink.text.folding import key_of
+from entlink.text.titles import looks_like_disambiguation
 
 SETS = {
     "OKE 2015": "elevant/oke-2015-eval.benchmark.jsonl",
@@ -56,7 +58,11 @@ def covered(documents: Iterable[Document], titles: dict[str, str]) -> Iterator[D
 
 def measure(kb: Path, data: Path, config: str | Path) -> dict[str, Any]:
     linker = load(kb, config=read_config(config), mentions="given")
-    titles = {key_of(entity.title): entity.id for entity in linker.kb}
+    titles = {
+        key_of(entity.title): entity.id
+        for entity in linker.kb
+        if not looks_like_disambiguation(entity.title, entity.description)
+    }
     told: dict[str, Any] = {}
     for name, file in SETS.items():
         documents = list(covered(File(data / file, "gold"), titles))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from entlink.evaluation import Matching, NilRule
+from entlink.evaluation import GoldMatch, Matching, NilRule
 from entlink.evaluation.scoring.blame import STAGE_OF
 from entlink_cli import main
 from fenced import ROOT, blocks, page, table
@@ -29,6 +29,8 @@ def test_the_conventions_are_those_of_the_code():
     assert [row["name"].strip("`") for row in ways] == list(Matching)
     rules = table(PAGE, "name", "gold that is NIL", "predictions that are NIL", "an entity predicted on NIL gold")
     assert [row["name"].strip("`") for row in rules] == list(NilRule)
+    matches = table(PAGE, "name", "gold and predictions that the knowledge base lacks")
+    assert [row["name"].strip("`") for row in matches] == list(GoldMatch)
 
 
 def test_every_cause_but_those_without_candidates_is_in_the_table():

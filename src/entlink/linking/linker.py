@@ -37,6 +37,7 @@ from entlink.linking.config import (
     read_config,
 )
 from entlink.linking.evidence import Gathering, make_evidence
+from entlink.linking.language_check import LanguageCheck
 from entlink.linking.long_texts import is_long, link_in_pieces
 from entlink.linking.pooling import Lists, Pooling, in_turn
 from entlink.linking.upgrades import upgraded
@@ -85,6 +86,7 @@ class Linker:
         self.conversations = conversations or ConversationConfig()
         self.spans_of_gold = spans_of_gold
         self.personal = _personal(kb, self.conversations)
+        self._languages = LanguageCheck(kb)
         self._revision = kb.revision
         self._check_stages()
         self.evidence = make_evidence((), ranker, kb) if evidence is None else list(evidence)
@@ -181,6 +183,7 @@ class Linker:
 
     def _link_batch(self, documents: list[Document]) -> list[Document]:
         self.keep_up()
+        self._languages.look_at(documents)
         if self.spans_of_gold:
             linked = self._link_given([gold_as_mentions(one) for one in documents])
             return [

@@ -1,0 +1,51 @@
+"""A warning where texts are written in something else than the knowledge base: hardly a name would be found."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+
+from entlink.documents import Document
+from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.text.languages import Writing, difference, writing_of
+
+_DOCUMENTS, _BEGINNING = 20, 2_000  # the first of a linker, and characters of each
+_ENTITIES, _DESCRIPTION = 60, 400
+
+
+class LanguageCheck:
+    """Looks at the first documents that a linker gets, and warns once."""
+
+    def __init__(self, kb: KnowledgeBase) -> None:
+        self.kb = kb
+        self._left = _DOCUMENTS
+        self._names: Writing | None = None
+
+    def look_at(self, documents: Sequence[Document]) -> None:
+        for document in documents[: self._left]:
+            self._left -= 1
+            found = difference(writing_of([document.text[:_BEGINNING]]), self._known())
+            if found is not None:
+                self._left = 0
+                logging.getLogger(__name__).warning(
+                    "%s: its names and descriptions are in %s, and the document %r is in %s: only names that are "
+                    "written alike in both can be found (further documents are not looked at)",
+                    self.kb.folder,
+                    found[1],
+                    document.id,
+                    found[0],
+                )
+                return
+
+    def _known(self) -> Writing:
+        if self._names is None:
+            self._names = writing_of(self._sample())
+        return self._names
+
+    def _sample(self) -> Iterator[str]:
+        """The names of some entities, from the first to the last, and how they are described."""
+        last = self.kb.last_key
+        for key in range(1, last + 1, max(1, last // _ENTITIES)):
+            entity = self.kb.entity(key)
+            if entity is not None:
+                yield " ".join((entity.title, *entity.aliases, entity.description[:_DESCRIPTION]))

@@ -534,11 +534,9 @@ class KnowledgeBase:
 
     def manifest(self) -> Manifest:
         """What the knowledge base was built from."""
-        import msgspec
+        from entlink.kb.store.manifest import manifest_of
 
-        from entlink.kb.store.manifest import Manifest
-
-        return msgspec.json.decode(self._store.meta("manifest"), type=Manifest)
+        return manifest_of(self._store)
 
     def type_counts(self) -> list[tuple[str, int]]:
         return self._store.type_counts()

@@ -31,7 +31,7 @@ def _configure_info(parser: Parser) -> None:
 
 def _info(arguments: Namespace) -> None:
     from entlink.kb.info import info
-    from entlink.kb.verify import verify
+    from entlink.kb.verify import has_checksum, verify
 
     checked = verify(arguments.kb) if arguments.verify else 0
     about = info(arguments.kb)
@@ -41,6 +41,11 @@ def _info(arguments: Namespace) -> None:
     say(*_info_lines(about))
     if checked:
         say(f"verified: {number_of(checked, 'file')} are as they were written")
+        if not has_checksum(arguments.kb):
+            say(
+                "  kb.sqlite has no checksum since it was edited: its structure was checked, its entities read. "
+                f"`entlink kb index {arguments.kb}` takes a new one"
+            )
 
 
 def _info_lines(about: KnowledgeBaseInfo) -> list[str]:

@@ -31,7 +31,7 @@ from entlink.kb.build.steps import FIRST_INDEX
 from entlink.kb.indexes.names import IndexWriter
 from entlink.kb.names.counts import ANCHORS, BASE, GRAPH, OCCURRENCES, counts_folder
 from entlink.kb.names.index_rows import write_rows
-from entlink.kb.store.manifest import Manifest, SourceCard
+from entlink.kb.store.manifest import Manifest, SourceCard, manifest_of
 from entlink.kb.store.openings import merge_openings
 from entlink.kb.store.store import DATABASE, DESCRIPTIONS, Store, Version
 from entlink.kb.store.writing import (
@@ -273,7 +273,7 @@ def _merge_counts(
                 "GROUP BY surface ORDER BY surface",
                 folder / OCCURRENCES,
             )
-        unresolved = sum(_read_manifest(store).links_unresolved for store in stores)
+        unresolved = sum(manifest_of(store).links_unresolved for store in stores)
         return read_totals(session, folder, unresolved)
 
 
@@ -286,10 +286,6 @@ def _union(session: SqlSession, counts: Sequence[Path], file: str, columns: str)
             session.view(name, ParquetFiles([folder / file]))
             queries.append(f"SELECT {k} AS k, {columns} FROM {name}")
     return " UNION ALL ".join(queries)
-
-
-def _read_manifest(store: Store) -> Manifest:
-    return msgspec.json.decode(store.meta("manifest"), type=Manifest)
 
 
 def _manifest(merged: Store, stores: Sequence[Store], links: LinkTotals, command: str) -> Manifest:
@@ -312,6 +308,6 @@ def _manifest(merged: Store, stores: Sequence[Store], links: LinkTotals, command
         entities=merged.count(),
         links=links.resolved,
         links_unresolved=links.unresolved,
-        texts=sum(_read_manifest(store).texts for store in stores),
+        texts=sum(manifest_of(store).texts for store in stores),
         counts=checksums(merged.folder / "counts"),
     )

@@ -43,7 +43,10 @@ _temporary: dict[Path, Path] = {}
 
 
 class DerivedCard(msgspec.Struct, frozen=True):
-    """`complete.json`: what made an index, how many rows it has, what it depends on, and its files with checksums."""
+    """`complete.json`: what made an index, how many rows it has, what it depends on, and its files with checksums.
+
+    The `seal` is a checksum of the card itself.
+    """
 
     maker: str
     rows: int
@@ -51,6 +54,7 @@ class DerivedCard(msgspec.Struct, frozen=True):
     made: str
     settings: dict[str, Any]
     files: dict[str, str]
+    seal: str = ""
 
 
 class DerivedIndex(NamedTuple):
@@ -75,7 +79,7 @@ def read_complete(folder: Path) -> DerivedCard:
     """The card of a finished index."""
     try:
         return msgspec.json.decode((folder / COMPLETE).read_bytes(), type=DerivedCard)
-    except (OSError, msgspec.DecodeError) as problem:
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as problem:
         raise DamagedError(
             f"{folder}: {COMPLETE} cannot be read ({problem}). Remove the folder: it is made anew when it is needed"
         ) from problem
@@ -90,12 +94,12 @@ def begin(folder: Path) -> Path:
 
 def finish(folder: Path, maker: str, rows: int, settings: Mapping[str, Any]) -> DerivedCard:
     """Mark an index as made whole. Files that are no part of it must be gone by now."""
-    from entlink.io.checksums import checksums
+    from entlink.io.checksums import checksums, sealed
     from entlink.text.dates import now
 
     card = DerivedCard(maker, rows, __version__, now(), dict(settings), checksums(folder))
-    write_whole(folder / COMPLETE, msgspec.json.format(msgspec.json.encode(card)))
-    return card
+    write_whole(folder / COMPLETE, sealed(msgspec.json.format(msgspec.json.encode(card))))
+    return read_complete(folder)
 
 
 def derived_indexes(index: Path) -> list[DerivedIndex]:

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 from entlink.engine.local import LocalEngine
 from entlink.engine.protocol import DEFAULT_MEMORY, Engine, Task
-from entlink.errors import DamagedError
+from entlink.errors import DamagedError, LockedError
 from entlink.io.atomic import write_lock, write_whole
-from entlink.io.checksums import checksums
+from entlink.io.checksums import checksums, sealed
 from entlink.io.progress import Progress, ignore_progress
 from entlink.kb.indexes.derived import INDEX_LOCK, renew_all
 from entlink.kb.names.alias_index import COMPLETE
@@ -24,20 +25,21 @@ from entlink.kb.names.alias_writer import partition, shards_for, write_groups, w
 from entlink.kb.names.counts import ANCHORS, BASE, anchor_rows, counts_folder, occurrence_rows
 from entlink.kb.names.index_rows import Row, stage_names, write_rows
 from entlink.kb.store.store import Store
-from entlink.kb.store.writing import set_meta, transaction
+from entlink.kb.store.writing import empty_log, set_meta, transaction
 from entlink.version import __version__
 
 ENTITIES_A_TASK = 100_000
 
 
 class IndexCard(msgspec.Struct):
-    """`index.json`: what an index was made from; its presence says the index is complete."""
+    """`index.json`: what an index was made from; that it is there says the index is complete."""
 
     shards: int
     keys: int
     last_edit: int
     entlink: str
     files: dict[str, str]
+    seal: str = ""
 
 
 def read_card(index: Path) -> IndexCard:
@@ -78,8 +80,8 @@ class IndexWriter:
         write_groups(self._engine, self._partitions, self._index, self._shards)
         self._engine.progress("writing postings", 1, 1)
         card = IndexCard(self._shards, self._keys, self._last_edit, __version__, checksums(self._index))
-        write_whole(self._index / COMPLETE, msgspec.json.format(msgspec.json.encode(card)))
-        return card
+        write_whole(self._index / COMPLETE, sealed(msgspec.json.format(msgspec.json.encode(card))))
+        return read_card(self._index)
 
     def _stage(self) -> list[Path]:
         folder, staged = self._store.folder, self._work / "staged"
@@ -149,6 +151,8 @@ def _reindex(engine: Engine, store: Store, snapshot: str) -> IndexCard:
         with transaction(store) as connection:
             set_meta(connection, "index", new.name)
             connection.execute("DELETE FROM edits WHERE seq <= ?", (card.last_edit,))
+        with suppress(LockedError), write_lock(store.folder):  # whoever is editing would take the checksum away
+            empty_log(store)
     except BaseException:
         shutil.rmtree(new, ignore_errors=True)
         raise

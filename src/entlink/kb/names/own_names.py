@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from enum import IntFlag
 from typing import TYPE_CHECKING
 
+from entlink.text.short_forms import short_spaceless
 from entlink.text.titles import tidy, without_parenthesis
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ class NameSource(IntFlag):
     """Where a (surface, entity) pair was seen; several may hold."""
 
     TITLE = 1
-    STRIPPED = 2  # the title without its closing parenthesis
+    STRIPPED = 2  # the title without its closing parenthesis, or in a spaceless script what people say for short
     ALIAS = 4
     ANCHOR = 8
     OPENING = 16  # given by the first sentence of the entity's description
@@ -29,7 +30,7 @@ class NameSource(IntFlag):
 
 
 def given_names(entity: Entity) -> Iterator[tuple[str, NameSource]]:
-    """The entity's title, its title without parenthesis, and its aliases, as far as they are of a name's length."""
+    """The entity's title, the title cut short, and its aliases, as far as they are of a name's length."""
     return (named for named in _given(entity) if 0 < len(named[0]) <= LONGEST_NAME)
 
 
@@ -39,5 +40,7 @@ def _given(entity: Entity) -> Iterator[tuple[str, NameSource]]:
     stripped = without_parenthesis(title)
     if stripped:
         yield stripped, NameSource.STRIPPED
+    for short in short_spaceless(stripped or title):
+        yield short, NameSource.STRIPPED
     for alias in entity.aliases:
         yield tidy(alias), NameSource.ALIAS

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
 from entlink.documents import Entity
-from entlink.errors import ExistsError, FieldError, InputError, NotFoundError
+from entlink.errors import EntlinkError, ExistsError, FieldError, InputError, NotFoundError
 from entlink.io.atomic import write_lock
 from entlink.kb.store.hyperlinks import drop_hyperlinks
 from entlink.kb.store.openings import drop_openings
 from entlink.kb.store.rules import set_rule, take_rules
-from entlink.kb.store.store import Store, Version, existing
+from entlink.kb.store.store import CHECKSUM, DATABASE, Store, Version, existing
 from entlink.kb.store.versions import (
     add_version,
     changed_version,
@@ -29,6 +29,7 @@ from entlink.kb.store.versions import (
 )
 from entlink.kb.store.writing import (
     delete_entity,
+    empty_log,
     insert_entity,
     insert_version,
     record_edit,
@@ -41,6 +42,7 @@ from entlink.text.titles import tidy
 
 _UNDATED = "undated"
 _IDS_TOLD = 100
+_SMALL = 32 << 20  # bytes: a larger database has no checksum after an edit, which is not to wait for it
 
 
 class SyncReport(msgspec.Struct):
@@ -71,12 +73,11 @@ class SyncPlan(SyncReport):
 def open_for_writing(folder: str | Path, *, wait: bool = False) -> Iterator[Store]:
     """The store under the folder's write lock, which is taken first: a replacement may be under way."""
     folder = existing(Path(folder))
-    with write_lock(folder, wait=wait):
-        store = Store(folder, writable=True)
-        try:
-            yield store
-        finally:
-            store.close()
+    with write_lock(folder, wait=wait), closing(Store(folder, writable=True)) as store:
+        yield store
+        if not (folder / CHECKSUM).exists() and (folder / DATABASE).stat().st_size < _SMALL:
+            with suppress(OSError, EntlinkError):  # the edit is done, and can be without a checksum
+                empty_log(store)
 
 
 def add(

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
+
+from entlink.errors import DamagedError
+
+if TYPE_CHECKING:
+    from entlink.kb.store.store import Store
 
 
 class SourceCard(msgspec.Struct):
@@ -59,3 +66,13 @@ class Manifest(msgspec.Struct):
     wiki: WikiTotals | None = None
     openings: OpeningTotals | None = None
     joined: MergeTotals | None = None
+
+
+def manifest_of(store: Store) -> Manifest:
+    """The manifest of a finished knowledge base."""
+    try:
+        return msgspec.json.decode(store.meta("manifest"), type=Manifest)
+    except (msgspec.DecodeError, UnicodeError) as problem:
+        raise DamagedError(
+            f"{store.folder}: the manifest in kb.sqlite cannot be read ({problem}). Build it again, or restore a copy"
+        ) from problem

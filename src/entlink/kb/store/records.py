@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from entlink.documents import Entity
+from entlink.errors import DamagedError
 
 _IN_COLUMNS = ("id", "title")  # the first two fields of an entity, which have columns of their own
 
@@ -31,7 +32,13 @@ _encoder = msgspec.json.Encoder()
 
 def decode_record(id: str, title: str, record: str) -> Entity:
     """The entity of a row of the store."""
-    return Entity(id, title, *msgspec.structs.astuple(_decoder.decode(record)))
+    try:
+        return Entity(id, title, *msgspec.structs.astuple(_decoder.decode(record)))
+    except (msgspec.DecodeError, UnicodeError) as problem:
+        raise DamagedError(
+            f"kb.sqlite: the record of the entity {id!r} cannot be read ({problem}). "
+            "Restore the knowledge base from a copy, or build it again"
+        ) from problem
 
 
 def encode_record(entity: Entity) -> str:

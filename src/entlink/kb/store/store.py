@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 STORE_VERSION = 2
 DATABASE = "kb.sqlite"
+CHECKSUM = "kb.sqlite.sha256"  # of the database; an edit takes it away, and notes another if that is quick
 DESCRIPTIONS = "descriptions"  # in `meta`: "full" or "opening"
 REPLACED = ".replaced"  # what a knowledge base is called between the two renames that replace it
 MAX_KEY = 2**62
@@ -295,7 +296,7 @@ class Store:
     def _check_version(self) -> None:
         try:
             found = int(self.meta("store_version", "0"))
-        except sqlite3.DatabaseError as problem:
+        except (sqlite3.DatabaseError, ValueError) as problem:
             self.close()
             raise DamagedError(
                 f"{self.folder}: {DATABASE} is not a knowledge base ({problem}). "

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from entlink.errors import DamagedError, VersionError
 from entlink.io.atomic import write_lock
-from entlink.kb.store.store import DATABASE, STORE_VERSION, existing
+from entlink.kb.store.store import CHECKSUM, DATABASE, STORE_VERSION, existing
 from entlink.kb.store.writing import errors_told, set_meta, statements
 
 
@@ -37,6 +37,9 @@ def _migrate(connection: sqlite3.Connection, folder: Path) -> tuple[int, int]:
             f"{folder}: made by a newer entlink (store version {found}, this release has {STORE_VERSION}). "
             "Upgrade entlink: pip install -U entlink"
         )
+    if found == STORE_VERSION:
+        return found, found
+    (folder / CHECKSUM).unlink(missing_ok=True)
     connection.execute("BEGIN IMMEDIATE")
     for version in range(found + 1, STORE_VERSION + 1):
         script = files("entlink.kb.store").joinpath("migrations", f"{version:04}.sql").read_text(encoding="utf8")

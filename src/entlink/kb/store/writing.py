@@ -11,10 +11,12 @@ from pathlib import Path
 
 from entlink.documents import Entity
 from entlink.errors import EntlinkError, LockedError
+from entlink.io.atomic import write_whole
+from entlink.io.checksums import checksum
 from entlink.kb.store.hyperlinks import drop_hyperlinks
 from entlink.kb.store.openings import drop_openings
 from entlink.kb.store.records import encode_record
-from entlink.kb.store.store import DATABASE, STORE_VERSION, Store
+from entlink.kb.store.store import CHECKSUM, DATABASE, STORE_VERSION, Store
 from entlink.text.dates import now
 
 
@@ -36,9 +38,15 @@ def create_indexes(store: Store) -> None:
 
 
 def empty_log(store: Store) -> None:
-    """Write what is in the write-ahead log into the database, so that the folder can be moved or copied."""
+    """Write what is in the write-ahead log into the database, so that the folder can be moved or copied.
+
+    All of it is then in one file, whose checksum is noted. Where others are reading that is left for another time.
+    """
     with errors_told(store.folder):
-        store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        is_busy = store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+    if not is_busy:
+        told = f"{checksum(store.folder / DATABASE)}  {DATABASE}\n"  # as sha256sum --check reads it
+        write_whole(store.folder / CHECKSUM, told.encode())
 
 
 def _script(name: str) -> str:
@@ -58,6 +66,8 @@ def transaction(store: Store, *, keep: bool = True) -> Iterator[sqlite3.Connecti
     try:
         connection.execute("BEGIN IMMEDIATE")
         yield connection
+        if keep:
+            (store.folder / CHECKSUM).unlink(missing_ok=True)
         connection.execute("COMMIT" if keep else "ROLLBACK")
     except BaseException as problem:
         if connection.in_transaction:

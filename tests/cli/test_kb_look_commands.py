@@ -25,6 +25,15 @@ def test_info_verifies(run, own):
     assert "index-1/groups-00.bin was altered or cut off. Run `entlink kb index" in broken.err
 
 
+def test_info_tells_that_an_edited_database_has_no_checksum(run, own, monkeypatch):
+    monkeypatch.setattr("entlink.kb.store.edits._SMALL", 0)
+    assert run("kb", "pin", own, "Sol", "sun").code == 0
+    told = f"its entities read. `entlink kb index {own}` takes a new one\n"
+    assert run("kb", "info", own, "--verify").out.endswith(told)
+    assert run("kb", "index", own).code == 0
+    assert "takes a new one" not in run("kb", "info", own, "--verify").out
+
+
 def test_show_a_dated_entity(run, toy):
     shown = run("kb", "show", toy, "iran")
     assert shown.out.startswith("Iran (iran)\n")

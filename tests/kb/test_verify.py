@@ -18,25 +18,18 @@ from entlink.kb.indexes.names import reindex
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.store import edits
 from entlink.kb.verify import has_checksum, verify
+from kb_files import FILES
 
-WORDS = ("counts", "current", "keys", "lengths", "rows", "since", "starts", "terms", "until")
-FILES = (
-    *(f"counts/base/{name}.parquet" for name in ("anchors", "graph", "occurrences")),
-    *(f"index-1/{name}" for name in ("groups-00.at", "groups-00.bin", "index.json", "keys-00.trie")),
-    *(f"index-1/company/{name}" for name in ("complete.json", "rows.npy", "starts.npy", "terms.npy")),
-    *(f"index-1/short/{name}" for name in ("complete.json", "short.sqlite")),
-    *(f"index-1/words/{name}.npy" for name in WORDS),
-    "index-1/words/complete.json",
-    "kb.sqlite",
-    "kb.sqlite.sha256",
-)
 FLIPS = 12  # of one bit, in every file
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     home = tmp_path_factory.mktemp("verify")
-    rows = [{"id": number, "title": f"Thing number {number}", "text": "It is like Thing number 5."} for number in range(2_000)]
+    rows = [
+        {"id": number, "title": f"Thing number {number}", "text": "It is like Thing number 5."}
+        for number in range(2_000)
+    ]
     (home / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     build([home / "rows.jsonl"], home / "whole.kb")
     make_indexes(home / "whole.kb", words=True, cooccurrence=True, short=True, processes=1)

@@ -128,11 +128,13 @@ class SearchRows:
 
 def mapped(path: Path) -> NDArray[Any]:
     """An array of an index, mapped; one that is missing or cut off is told."""
+    from tokenize import TokenError
+
     import numpy
 
     try:
         return numpy.load(path, mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
-    except (OSError, ValueError, EOFError) as problem:
+    except (OSError, ValueError, EOFError, SyntaxError, TokenError) as problem:  # the header is a Python literal
         raise DamagedError(
             f"{path}: missing or cut off ({problem}). Remove {path.parent} and run `entlink kb index` to make it anew"
         ) from problem

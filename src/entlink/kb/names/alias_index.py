@@ -60,7 +60,7 @@ class AliasIndex:
     """Read access to the alias index of a knowledge base."""
 
     def __init__(self, folder: Path, shards: int) -> None:
-        self.shards = shards
+        self.shards, self._folder = shards, folder
         self._shards = [_Shard(folder, number) for number in range(shards)]
         self._last: tuple[str | None, list[Form]] = (None, [])
         self._decode: Callable[[bytes], list[Form]] | None = None
@@ -78,7 +78,7 @@ class AliasIndex:
             return self._last[1]
         shard = self._shards[shard_of(first_token(key), self.shards) if self.shards > 1 else 0]
         blob = shard.blob(key)
-        forms = self._forms(blob) if blob else []
+        forms = self._forms(key, blob) if blob else []
         self._last = (key, forms)
         return forms
 
@@ -97,12 +97,15 @@ class AliasIndex:
         for shard in self._shards:
             yield from shard.trie.iterkeys(prefix)
 
-    def _forms(self, blob: bytes) -> list[Form]:
-        if self._decode is None:
-            import msgspec
+    def _forms(self, key: str, blob: bytes) -> list[Form]:
+        import msgspec
 
+        if self._decode is None:
             self._decode = msgspec.msgpack.Decoder(list[Form]).decode
-        return self._decode(blob)
+        try:
+            return self._decode(blob)
+        except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+            raise _damaged(self._folder, f"what {key!r} means cannot be read ({problem})") from problem
 
 
 class _Shard:

@@ -7,7 +7,8 @@ of them hold a term, how long they are), and are merged in before anything is cu
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from math import log
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -89,7 +90,7 @@ class WordSearch:
                 f"{folder}: made by another release, or its files do not fit each other. "
                 "Remove the folder: it is made anew when it is needed"
             )
-        self._index, self._rows = index, rows
+        self._index, self._rows, self._folder = index, rows, folder
         self._mean = int(card.settings["length"]) / len(rows) if len(rows) else 1.0
         self._scorer = Scorer(index.lengths, self._mean, self.k1, self.b)
         self._index_folder = index_folder
@@ -97,6 +98,10 @@ class WordSearch:
     def search(self, query: Query, limit: int = 30, types: frozenset[str] = frozenset()) -> list[Found]:
         """The entities that fit the query best, of these types (none means all), the lower key first in a tie."""
         self.ensure()
+        with self._damage_told():
+            return self._search(query, limit, types)
+
+    def _search(self, query: Query, limit: int, types: frozenset[str]) -> list[Found]:
         asked, terms = self._asked(query)
         if not asked.hashes or limit < 1:
             return []
@@ -113,6 +118,20 @@ class WordSearch:
     def weigh(self, query: Query, keys: Sequence[int]) -> list[Weight]:
         """How well each of some entities fits the query; one that is not there, or was not then, not at all."""
         self.ensure()
+        with self._damage_told():
+            return self._weigh(query, keys)
+
+    @contextmanager
+    def _damage_told(self) -> Iterator[None]:
+        """Numbers that lead out of the index were altered."""
+        try:
+            yield
+        except IndexError as problem:
+            raise DamagedError(
+                f"{self._folder}: it is damaged ({problem}). Remove the folder: it is made anew when it is needed"
+            ) from problem
+
+    def _weigh(self, query: Query, keys: Sequence[int]) -> list[Weight]:
         asked, terms = self._asked(query)
         weights = [Weight(0.0, 0)] * len(keys)
         if not asked.hashes or not keys:

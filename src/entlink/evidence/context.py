@@ -1,12 +1,12 @@
-"""How well the words around a mention fit the text of a candidate, without a model."""
+"""How well the text around a mention, and the other entities of the document, fit a candidate: without a model."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
-from itertools import chain
-from math import sqrt
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, groupby
+from math import log1p, sqrt
 
 from entlink.interfaces import Shortlist
 from entlink.kb.knowledge_base import KnowledgeBase
@@ -21,19 +21,23 @@ _RAREST = 6.0  # log10 per million, plus 2: what a word says is what is missing 
 _COMMONEST_OF_USE = 4.6  # words as common as "time" say nothing
 _DESCRIPTION = 600  # characters
 _WINDOW = 60  # words on either side
+_TOGETHER = 60  # mentions whose candidates are compared
+_LEADERS, _LIKELY = 2, 0.2  # candidates of a mention that speak for others, and how likely they are at least
+_MOST = 2.0  # mentions that one word counts for
 
 
 class ContextEvidence:
     """`context`: the words that the text around a mention and the candidate's description share, rare ones more.
 
-    `title_context` is the same of the candidate's title: "Queen (band)" where the text speaks of a band.
+    Both are logarithms: the first words say most. `others_context` is what the candidate's description shares with those of the other mentions' candidates: "Bulls"
+    is the team beside "Jordan", whose descriptions speak of basketball.
     """
 
-    gives = ("context", "title_context")
+    gives = ("context", "others_context")
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
-        self._described: dict[str, tuple[frozenset[str], frozenset[str], float]] = {}
+        self._described: dict[str, tuple[frozenset[str], float]] = {}
         self._vocabulary = _Vocabulary()
 
     def knowledge_base_changed(self) -> None:
@@ -42,34 +46,62 @@ class ContextEvidence:
     def gather(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Mapping[str, float]]]:
         self._vocabulary.stay_small()
         found: list[Sequence[Mapping[str, float]]] = []
-        text, words = "", _Words("", self._vocabulary)
-        for shortlist in shortlists:
-            if shortlist.document.text is not text:
-                text = shortlist.document.text
-                words = _Words(text, self._vocabulary)
-            around = words.around(shortlist.mention.span.start, shortlist.mention.span.end)
-            found.append([self._fit(around, one.entity) for one in shortlist.candidates])
+        for _, group in groupby(shortlists, key=lambda one: id(one.document)):
+            found += self._of_document(list(group))
         return found
 
-    def _fit(self, around: frozenset[str], id: str) -> Mapping[str, float]:
+    def _of_document(self, shortlists: list[Shortlist]) -> Iterator[Sequence[Mapping[str, float]]]:
+        words = _Words(shortlists[0].document.text, self._vocabulary)
+        for first in range(0, len(shortlists), _TOGETHER):
+            together = shortlists[first : first + _TOGETHER]
+            own = [self._words_of_leaders(one) for one in together]
+            others = _sum({one.mention.text: words for one, words in zip(together, own, strict=True)}.values())
+            for shortlist, leading in zip(together, own, strict=True):
+                span = shortlist.mention.span
+                around = words.around(span.start, span.end)
+                surface = self._vocabulary.words_of(shortlist.mention.text)
+                yield [self._fit(one.entity, around, surface, others, leading) for one in shortlist.candidates]
+
+    def _words_of_leaders(self, shortlist: Shortlist) -> dict[str, float]:
+        """The words of the descriptions of a mention's likeliest candidates, by how likely these are."""
+        found: dict[str, float] = {}
+        for one in reversed(shortlist.candidates[:_LEADERS]):
+            if one.score >= _LIKELY:
+                found.update(dict.fromkeys(self._described_as(one.entity)[0], min(one.score, 1.0)))
+        return found
+
+    def _fit(
+        self,
+        id: str,
+        around: frozenset[str],
+        surface: frozenset[str],
+        others: Mapping[str, float],
+        leading: Mapping[str, float],
+    ) -> Mapping[str, float]:
+        words, norm = self._described_as(id)
+        weights = self._vocabulary.weights
+        shared = sum(weights[word] for word in around & words)
+        beside = sum(
+            min(others[word] - leading.get(word, 0.0), _MOST) * weights[word]
+            for word in (words & others.keys()) - surface
+        )
+        return {"context": log1p(5.0 * shared / norm), "others_context": log1p(3.0 * beside / norm)}
+
+    def _described_as(self, id: str) -> tuple[frozenset[str], float]:
         described = self._described.get(id)
         if described is None:
             if len(self._described) >= _CACHED:
                 self._described.clear()
             described = self._described[id] = self._describe(id)
-        words, title, norm = described
-        weights = self._vocabulary.weights
-        shared = sum(weights[word] for word in around & words)
-        return {"context": shared / norm, "title_context": sum(weights[word] for word in around & title)}
+        return described
 
-    def _describe(self, id: str) -> tuple[frozenset[str], frozenset[str], float]:
+    def _describe(self, id: str) -> tuple[frozenset[str], float]:
         entity = self.kb.get(id)
         if entity is None:
-            return frozenset(), frozenset(), 1.0
-        title = self._vocabulary.words_of(entity.title)
-        told = self._vocabulary.words_of(f"{' '.join(entity.types)} {(entity.description or '')[:_DESCRIPTION]}")
-        words = title | told
-        return words, title, sqrt(5.0 + len(words))
+            return frozenset(), 1.0
+        told = f"{entity.title} {' '.join(entity.types)} {(entity.description or '')[:_DESCRIPTION]}"
+        words = self._vocabulary.words_of(told)
+        return words, sqrt(5.0 + len(words))
 
 
 class _Vocabulary(dict[str, tuple[str, ...]]):
@@ -117,6 +149,14 @@ class _Words:
         first, last = bisect_left(self._starts, start), bisect_left(self._starts, end)
         near = frozenset(self._words[max(0, first - _WINDOW) : last + _WINDOW])
         return near.difference(self._words[first:last]) if first < last else near
+
+
+def _sum(counts: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    total: dict[str, float] = {}
+    for one in counts:
+        for word, count in one.items():
+            total[word] = total.get(word, 0.0) + count
+    return total
 
 
 def _pieces(word: str) -> Sequence[str]:

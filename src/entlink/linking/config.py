@@ -36,7 +36,7 @@ from entlink.text.nearest import did_you_mean
 
 Stage = dict[str, Any]
 LINKER_FILE = "linker.toml"
-PRESETS = ("lexical", "everyday", "zero-shot")
+PRESETS = ("everyday", "everyday-encoder", "lexical", "zero-shot")
 _NUMBER = re.compile(r"-\d+$")  # of the second retriever of a name and those after it
 MODELS = ("encoder", "model", "pipeline", "named_back")  # settings that may be paths of models
 _IN_THE_BOX = Path(__file__).parent / "presets"

@@ -47,6 +47,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "popularity": "entlink.evidence.popularity:PopularityEvidence",
         "context": "entlink.evidence.context:ContextEvidence",
         "senses": "entlink.evidence.senses:SensesEvidence",
+        "similarity": "entlink.evidence.similarity:SimilarityEvidence",
         "spelling": "entlink.evidence.spelling:SpellingEvidence",
     },
     "ranker": {

@@ -9,6 +9,7 @@ from typing import Literal
 from entlink.documents import Document, Mention, Span
 from entlink.kb.indexes.short_names import ShortNames
 from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.text.segmentation import whole_words
 from entlink.text.word_frequency import word_frequency
 
 What = Literal["names", "terms", "all"]
@@ -48,6 +49,7 @@ class NamesDetector:
         self._scanner = self.kb.scanner(plurals=True)
         self._short.knowledge_base_changed()
         self._cut_pattern = _ANY_WORD if len(self.kb) <= _SMALL and self.what != "names" else _CAPITALISED
+        self._occurrences: dict[str, int] = {}
         self._is_proposed: dict[str, bool] = {}
         self._is_short: dict[str, bool] = {}
 
@@ -55,10 +57,14 @@ class NamesDetector:
         return [self._mentions(document.text) for document in documents]
 
     def _mentions(self, text: str) -> list[Mention]:
-        if len(self._is_proposed) + len(self._is_short) > _CACHED:
+        if len(self._is_proposed) + len(self._is_short) + len(self._occurrences) > _CACHED:
+            self._occurrences.clear()
             self._is_proposed.clear()
             self._is_short.clear()
-        spans = {span for span in self._scanner.matches(text) if self._proposes(text[span[0] : span[1]])}
+        matches = list(self._scanner.matches(text))
+        if not text.isascii():
+            matches = whole_words(text, matches, self._times)
+        spans = {span for span in matches if self._proposes(text[span[0] : span[1]])}
         spans.update(self._short_names(text))
         return [Mention(Span(start, end), text[start:end]) for start, end in sorted(spans)]
 
@@ -66,6 +72,14 @@ class NamesDetector:
         found = self._is_proposed.get(surface)
         if found is None:
             found = self._is_proposed[surface] = self._is_possible(surface)
+        return found
+
+    def _times(self, surface: str) -> int:
+        """How often the texts of the knowledge base have a surface."""
+        found = self._occurrences.get(surface)
+        if found is None:
+            meaning = self.kb.meaning(surface)
+            found = self._occurrences[surface] = meaning.linked + meaning.unlinked
         return found
 
     def _is_possible(self, surface: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -11,6 +12,8 @@ from entlink.text.titles import without_parenthesis
 _FEWEST_LETTERS = 2  # of initials
 _SHORTEST, _SHORTEST_SPACELESS = 3, 2  # characters of a form
 _MOST_WORDS = 3  # of a form, unless only one word is gone
+_PART_ENDS = re.compile("[·‧・•]")  # between the parts of a foreign name
+_KINDS_OF_PLACE = frozenset("市县縣省区區")
 _LONGEST = 200  # characters of a name that is cut
 
 
@@ -39,6 +42,9 @@ def initials(surface: str) -> str | None:
 
 def _cut(name: str) -> Iterator[str]:
     head = name.split(", ")[0]
+    if is_spaceless(head[:1] or " "):
+        yield from (key_of(part) for part in _PART_ENDS.split(head) if len(part) >= _SHORTEST_SPACELESS)
+        return
     folded = fold(head)
     if head != name and folded.tokens and _may_stand_alone(folded.key, head[folded.starts[0]]):
         yield folded.key
@@ -51,10 +57,19 @@ def _cut(name: str) -> Iterator[str]:
                 yield key
 
 
+def short_spaceless(name: str) -> Iterator[str]:
+    """What people say for a name in a script without spaces: 爱因斯坦 for 阿尔伯特·爱因斯坦, 南京 for 南京市."""
+    if not name or not is_spaceless(name[0]):
+        return
+    *first, last = _PART_ENDS.split(name)
+    if first and len(last) >= _SHORTEST_SPACELESS:
+        yield last
+    if not first and name[-1] in _KINDS_OF_PLACE and len(name) > _SHORTEST_SPACELESS:
+        yield name[:-1]
+
+
 def _may_stand_alone(key: str, begins: str) -> bool:
     """Whether a form is long enough, and written as a name is where letters have cases."""
-    if is_spaceless(key[0]):
-        return len(key) >= _SHORTEST_SPACELESS
     return len(key) >= _SHORTEST and not begins.islower()
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 
 _PARENTHESIS = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
+_SAYS_SO = re.compile(r"[(（](?:disambiguation|消歧义|消歧義)[)）]$", re.IGNORECASE)
 _LISTS_MEANINGS = re.compile(
-    r"^[^.]{0,80}\b(?:may|can|could|might)(?: also)? (?:refer to|mean|stand for|be one of)\b|"
-    r"^[^.]{0,60}\b(?:is a (?:common )?disambiguation|has (?:several|many|more than one) meanings?)\b"
+    r"^(?:[^.]{0,80}\b(?:may|can|could|might)(?: also)? (?:refer to|mean|stand for|be one of)\b|"
+    r"[^.]{0,60}\b(?:is a (?:common )?disambiguation|has (?:several|many|more than one) meanings?)\b|"
+    r"[^。]{0,30}(?:可以指|可能指|可指|可能是指))[^.。:：]{0,50}(?P<list>[:：])?"
 )
+_SHORT, _AT_ONCE = 400, 40  # characters: a longer text is an article, unless its list begins at once
 
 
 def without_parenthesis(title: str) -> str | None:
@@ -28,5 +31,9 @@ def spaced(title: str) -> str:
 
 
 def looks_like_disambiguation(title: str, description: str | None) -> bool:
-    """Whether a page only lists what its name may mean, by its title or by how its text begins (English)."""
-    return title.lower().endswith("(disambiguation)") or bool(_LISTS_MEANINGS.search((description or "")[:160]))
+    """Whether a page only lists what its name may mean, by its title or how its text begins (English, Chinese)."""
+    if _SAYS_SO.search(title):
+        return True
+    text = description or ""
+    found = _LISTS_MEANINGS.search(text[:200])
+    return found is not None and found["list"] is not None and (len(text) < _SHORT or found.end() < _AT_ONCE)

@@ -12,6 +12,7 @@ from entlink.text.word_frequency import word_frequency
 
 _WORD = re.compile(r"\w[\w'’\-]*")
 _SENTENCE_START = re.compile(r"(?:^|[.!?。！？]['\")\]”’]*\s|\n)\s*[\"'“‘(\[]*$")
+_TWO_CAPITALISED = re.compile(r"\b(?=([A-Z][\w'’\-]*) ([A-Z][\w'’\-]*\w))")
 _KINDS = {
     "person": r"\(?(?:born|c\. \d|\d+ \w+ \d+ [–-])|politician|actor|actress|singer|player|writer|king|queen|artist",
     "place": r"city|town|village|country|state|river|island|capital|county|province|region|municipality|continent",
@@ -39,7 +40,7 @@ class KeepFeatures:
         self.kb = kb
         self._surfaces: dict[str, Mapping[str, float]] = {}
         self._entities: dict[str, Mapping[str, float]] = {}
-        self._text, self._capitals = "", 0.0
+        self._text = _TextUse("")
         self.knowledge_base_changed()
 
     def knowledge_base_changed(self) -> None:
@@ -53,8 +54,10 @@ class KeepFeatures:
         """All features of a proposal; `inside` a longer one, `around` a shorter one."""
         found = self.at_first_look(mention.text, candidates[0]) | _of_ranking(candidates)
         found.update(_of_place(document.text, mention))
-        found.update(inside=float(inside), around=float(around), capitals=self._capitals_of(document.text))
-        found["no_capitals"] = float(found["capitals"] < _FEW)
+        if document.text is not self._text.text:
+            self._text = _TextUse(document.text)
+        found.update(self._text.of(mention.text, candidates[0].title or ""))
+        found.update(inside=float(inside), around=float(around))
         for flag, others in _CROSSED.items():
             if found.get(flag):
                 found.update({f"{flag}·{name}": found[flag] * found[name] for name in others if found.get(name)})
@@ -66,13 +69,6 @@ class KeepFeatures:
         if self._smallness:
             found["small"] = self._smallness
         return found
-
-    def _capitals_of(self, text: str) -> float:
-        """The share of words with a capital: 0 as people write in chats, 1 as in headlines."""
-        if text is not self._text:
-            words = _WORD.findall(text[:_BEGINNING])
-            self._text, self._capitals = text, sum(not word[0].islower() for word in words) / max(len(words), 1)
-        return self._capitals
 
     def _of_surface(self, surface: str) -> Mapping[str, float]:
         found = self._surfaces.get(surface)
@@ -144,6 +140,31 @@ class KeepFeatures:
         return found
 
 
+class _TextUse:
+    """How one text uses capitals and names."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self._lower_text = text, text.lower()
+        words = _WORD.findall(text[:_BEGINNING])
+        # 0 as people write in chats, 1 as in headlines
+        self._capitals = sum(not word[0].islower() for word in words) / max(len(words), 1)
+        self._words = frozenset(_WORD.findall(text))
+        self._names: dict[str, set[str]] = {}
+        for first, last in _TWO_CAPITALISED.findall(text):
+            self._names.setdefault(last, set()).add(f"{first} {last}")
+
+    def of(self, surface: str, title: str) -> dict[str, float]:
+        found = {"capitals": self._capitals, "no_capitals": float(self._capitals < _FEW)}
+        full = title.partition(" (")[0]
+        if surface not in (full, self._lower_text) and " " in full and full.lower() in self._lower_text:
+            found["in_full"] = 1.0
+        elif any(one not in title and one != surface for one in self._names.get(surface, ())):
+            found["in_other_name"] = 1.0
+        if surface.lower() != surface and surface.lower() in self._words:
+            found["also_lower"] = 1.0
+        return found
+
+
 # What a feature says depends on these: how it is written, where it is, and how large the knowledge base is.
 _CROSSED = {
     "capitalised": ("starts", "single", "kb_lower", "after_capital", "before_capital", "lower_frequency", "popularity"),
@@ -190,8 +211,10 @@ def _of_ranking(candidates: Sequence[Candidate]) -> dict[str, float]:
         "candidates": log(len(candidates)),
         "share": candidates[0].score,
         "context": min(best.get("context", 0.0), 3.0),
-        "title_context": min(best.get("title_context", 0.0), 3.0),
+        "others_context": min(best.get("others_context", 0.0), 3.0),
     }
+    if "similarity" in best:
+        found["similarity"] = best["similarity"]
     if len(candidates) > 1:
         found["margin"] = min(best.get("sum", 0.0) - candidates[1].evidence.get("sum", 0.0), 5.0)
     return found
@@ -210,6 +233,7 @@ def _of_place(text: str, mention: Mention) -> dict[str, float]:
         found["after_title"] = float(word.lower().rstrip(".") in _TITLES)
         is_name = word[:1].isupper() and word[-1:].isalnum() and word.lower() not in _ARTICLES
         found["after_capital"] = float(is_name and "starts" not in found)
+        found["after_of"] = float(word == "of")
         found["after_preposition"] = float(word in ("in", "at", "from", "near", "to"))
     elif before[-1:] in ("@", "#", "-", "/", "_"):
         found["after_sign"] = 1.0

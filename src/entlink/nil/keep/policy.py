@@ -16,7 +16,9 @@ from entlink.nil.by_type import Share
 from entlink.nil.keep.features import KeepFeatures, spelling_of
 
 WEIGHTS_FILE = Path(__file__).parent / "weights.json"
+FIRST_LOOK, WITHOUT_ENCODER, WITH_ENCODER = "at first look", "without an encoder", "with an encoder"
 _PINNED = "pinned"
+_SIMILARITY = "similarity"
 _CACHED = 100_000
 _LOOKED_AT = 3  # candidates at first look
 _CHANCE = 0.06
@@ -25,9 +27,10 @@ _CHANCE = 0.06
 class KeepPolicy:
     """The probability of a link is the logistic of a sum of features; overlaps go to the likelier links.
 
-    Names with a capital, words in lower case and scripts without case have weights of their own.
+    Names with a capital, words in lower case and scripts without case have weights of their own, and so has evidence
+    with an encoder's similarity.
     Of mentions that overlap, those stay that have the largest sum of (probability - `threshold`). Mentions that a
-    document gives are all linked to their best candidate. The weights are made by `reproductions/end_to_end.py`.
+    document gives are all linked to their best candidate. The weights are made by `reproductions/fit_everyday.py`.
     """
 
     def __init__(self, kb: KnowledgeBase, *, threshold: Share = 0.5) -> None:
@@ -48,7 +51,8 @@ class KeepPolicy:
                 continue
             best = candidates[0]
             is_pinned = best.evidence.get(_PINNED)
-            score = 1.0 if is_pinned else _probability(spelling_of(mention.text), features)
+            form = WITH_ENCODER if _SIMILARITY in best.evidence else WITHOUT_ENCODER
+            score = 1.0 if is_pinned else _probability(form, mention.text, features)
             links.append(Link(mention, best.entity, score, True, None, best.title, tuple(candidates)))
         return links
 
@@ -65,7 +69,7 @@ class KeepPolicy:
         if any(one.evidence.get(_PINNED) for one in candidates):
             return False
         looks = (self._features.at_first_look(surface, one) | {"bias": 1.0} for one in candidates[:_LOOKED_AT])
-        return max(_probability(f"{spelling_of(surface)} at first look", one) for one in looks) < _CHANCE
+        return max(_probability(FIRST_LOOK, surface, one) for one in looks) < _CHANCE
 
     def rows(self, shortlists: Sequence[Shortlist]) -> Iterator[tuple[Shortlist, dict[str, float] | None]]:
         """Each shortlist with its features; None where there is no candidate."""
@@ -109,15 +113,15 @@ def likeliest_set(links: Sequence[Link], threshold: float) -> list[Link]:
 
 
 @cache
-def keep_weights() -> Mapping[str, Mapping[str, float]]:
-    """The weights in the box: by spelling, then by feature."""
+def keep_weights() -> Mapping[str, Mapping[str, Mapping[str, float]]]:
+    """The weights in the box: by what is known, by spelling, then by feature."""
     import msgspec
 
-    return msgspec.json.decode(WEIGHTS_FILE.read_bytes(), type=dict[str, dict[str, float]])
+    return msgspec.json.decode(WEIGHTS_FILE.read_bytes(), type=dict[str, dict[str, dict[str, float]]])
 
 
-def _probability(weighed: str, features: Mapping[str, float]) -> float:
-    weights = keep_weights().get(weighed, {})
+def _probability(form: str, surface: str, features: Mapping[str, float]) -> float:
+    weights = keep_weights()[form][spelling_of(surface)]
     return _logistic(sum(weights[name] * value for name, value in features.items() if name in weights))
 
 

@@ -1,0 +1,297 @@
+"""Fits what the default linkers decide by: the ranker's weights, and which links to keep.
+
+python reproductions/fit_everyday.py simple.kb zh.kb DATA
+
+The knowledge bases are those of `end_to_end.py` and of `benchmarks/everyday`. Fitted on OKE 2015 and 2016 train
+without the documents of OKE 2015 eval, TweekiGold, paragraphs of Schools Wikipedia's training part, and the tuning
+half of the everyday paragraphs. The texts are read a second time in lower case, as people write in chats, and once
+more with a table of a thousand rows for a knowledge base. The weights of which links to keep go into the package;
+those of the ranker are printed, for the two files of presets.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import lzma
+import random
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy
+from end_to_end import Text, elevant, reported, titles, tweeki
+from scipy.optimize import minimize
+
+import entlink
+from entlink.documents import Document
+from entlink.interfaces import Question, Shortlist
+from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.learning.fit.logistic import newton
+from entlink.linking.linker import Linker
+from entlink.mentions.names import NamesDetector
+from entlink.nil.keep.features import AT_FIRST_LOOK, spelling_of
+from entlink.nil.keep.policy import FIRST_LOOK, WEIGHTS_FILE, WITH_ENCODER, WITHOUT_ENCODER, KeepPolicy
+
+EVERYDAY = Path(__file__).parent.parent / "benchmarks" / "everyday" / "paragraphs.jsonl"
+FORMS = {WITHOUT_ENCODER: "everyday", WITH_ENCODER: "everyday-encoder"}
+_PULL = 2.0  # towards 0, in units of each feature's spread
+_RANKER_PULL = 0.5
+_SCHOOLS = 1_000  # paragraphs
+_FEW = 0.015  # what a word in lower case that Schools Wikipedia leaves without a link counts
+_RANKED = (
+    "alias", "shortened", "is_title", "is_bare_title", "tier", "context", "others_context", "popularity", "similarity",
+)  # fmt: skip
+
+
+class Example(NamedTuple):
+    """A text with the entities that are right at each place; at places of `open` nobody knows."""
+
+    text: str
+    gold: Mapping[tuple[int, int], Collection[str]]
+    open: Mapping[tuple[int, int], Collection[str] | None] = {}  # None: whatever the entity
+    linked_elsewhere: Collection[str] | None = None  # only these would have been linked, had they been meant
+
+
+class Source(NamedTuple):
+    """Examples, and what one of them counts in fitting the ranker and in fitting which links to keep."""
+
+    examples: list[Example]
+    ranker: float
+    keep: float
+
+
+def covered(texts: Iterable[Text]) -> list[Example]:
+    return [
+        Example(
+            text,
+            {place: {id} for place, id in gold.items() if id is not None},
+            {place: None for place, id in gold.items() if id is None},
+        )
+        for text, gold in texts
+    ]
+
+
+def everyday(ids: Mapping[str, str], language: str) -> list[Example]:
+    found = []
+    for line in EVERYDAY.read_text(encoding="utf8").splitlines():
+        one = json.loads(line)
+        if one["split"] == "tune" and one["language"] == language:
+            gold = {
+                tuple(span): {ids[title] for title in (wanted["entity"], *wanted.get("also", ())) if title in ids}
+                for wanted in one["wanted"]
+                for span in wanted["spans"]
+            }
+            tolerated = {
+                tuple(other["span"]): {ids[title] for title in other["entities"] if title in ids}
+                for other in one["tolerated"]
+            }
+            found.append(Example(one["text"], gold, tolerated))
+    return found
+
+
+def schools(data: Path, ids: Mapping[str, str]) -> list[Example]:
+    """Paragraphs of an encyclopedia. What is linked once in an article is right at other places of it, too."""
+    folder = data / "schools_wikipedia"
+    with lzma.open(folder / "articles.jsonl.xz", "rt", encoding="utf8") as lines:
+        own = {ids[title] for line in lines if (title := json.loads(line)["title"]) in ids}
+    articles: dict[str, list[Any]] = {}
+    with lzma.open(folder / "mentions_train.jsonl.xz", "rt", encoding="utf8") as lines:
+        for line in lines:
+            record = json.loads(line)
+            articles.setdefault(record["id"].partition("#")[0], []).append(record)
+    names = sorted(articles)
+    random.Random(3).shuffle(names)
+    found: list[Example] = []
+    for name in names:
+        if len(found) >= _SCHOOLS:
+            break
+        found += _of_article(articles[name], ids, own - {ids.get(name.replace("_", " "))})
+    return found
+
+
+def _of_article(paragraphs: list[Any], ids: Mapping[str, str], own: Collection[str]) -> Iterator[Example]:
+    linked = {
+        one["text"]: ids.get(one["entity"].replace("_", " ")) for record in paragraphs for one in record["mentions"]
+    }
+    for record in paragraphs[:3]:
+        text = record["text"]
+        places = {(one["start"], one["end"]): linked[one["text"]] for one in record["mentions"]}
+        for surface, id in linked.items():
+            for match in re.finditer(rf"(?<!\w){re.escape(surface)}(?!\w)", text):
+                if not any(start < match.end() and match.start() < end for start, end in places):
+                    places[match.span()] = id
+        yield covered([(text, places)])[0]._replace(linked_elsewhere=own)
+
+
+def lowered(examples: Iterable[Example]) -> list[Example]:
+    return [one._replace(text=one.text.lower()) for one in examples if len(one.text.lower()) == len(one.text)]
+
+
+def small_kb(kb: KnowledgeBase, examples: Iterable[Example], path: Path) -> None:
+    """A table of a thousand rows: half of what the texts speak of and as much else, half of it without a text."""
+    chance = random.Random(7)
+    spoken_of = sorted({id for one in examples for right in one.gold.values() for id in right})
+    chosen = {*chance.sample(spoken_of, len(spoken_of) // 2), *chance.sample([one.id for one in kb], 600)}
+    table = path.with_suffix(".jsonl")
+    with table.open("w", encoding="utf8") as lines:
+        for id in sorted(chosen):
+            entity = kb.get(id)
+            assert entity is not None
+            told = (entity.description or "")[:200] if chance.random() < 0.5 else ""
+            lines.write(json.dumps({"id": id, "title": entity.title, "text": told}) + "\n")
+    command = [sys.executable, "-m", "entlink", "kb", "build", table, "-o", path, "--quiet"]
+    subprocess.run(command, check=True)
+
+
+def only_in(kb: KnowledgeBase, examples: Iterable[Example]) -> list[Example]:
+    """For a table, a name that it lacks is a mistake."""
+    return [
+        Example(
+            one.text, {place: found for place, ids in one.gold.items() if (found := {id for id in ids if kb.get(id)})}
+        )
+        for one in examples
+    ]
+
+
+def shortlists(linker: Linker, text: str) -> list[Shortlist]:
+    """Every proposal in a text with its candidates, best first."""
+    document = Document("text", text)
+    [mentions] = linker.detector.detect([document])
+    [lists] = linker.retrieve([Question(document, mentions)])
+    asked = [Shortlist(document, *one) for one in zip(mentions, lists, strict=True)]
+    return [Shortlist(document, one.mention, best) for one, best in zip(asked, linker.rank(asked), strict=True)]
+
+
+def fit_ranker(linker: Linker, sources: Iterable[Source]) -> dict[str, float]:
+    """Weights under which the gold entity is likeliest among the candidates of its mention."""
+    groups: list[tuple[Any, int, float]] = []
+    for source in sources:
+        for example in source.examples if source.ranker else ():
+            for one in shortlists(linker, example.text):
+                right = example.gold.get(_place(one), ())
+                places = [number for number, own in enumerate(one.candidates) if own.entity in right]
+                if places and len(one.candidates) > 1:
+                    rows = [[own.evidence.get(name, 0.0) for name in _RANKED] for own in one.candidates]
+                    groups.append((numpy.array(rows), places[0], source.ranker))
+    total = sum(weight for *_, weight in groups)
+
+    def loss(weights: Any) -> tuple[float, Any]:
+        value, gradient = _RANKER_PULL / 2 * (weights @ weights), _RANKER_PULL * weights
+        for rows, place, weight in groups:
+            sums = rows @ weights
+            powers = numpy.exp(sums - sums.max())
+            value -= weight * (sums[place] - sums.max() - numpy.log(powers.sum()))
+            gradient = gradient - weight * (rows[place] - (powers / powers.sum()) @ rows)
+        return value / total, gradient / total
+
+    weights = minimize(loss, numpy.zeros(len(_RANKED)), jac=True, method="L-BFGS-B").x
+    best = sum(int((rows @ weights).argmax() == place) for rows, place, _ in groups)
+    sys.stderr.write(f"ranking of {len(groups)} ambiguous mentions: {best / len(groups):.3f}\n")
+    return {
+        name: round(float(weight), 2) for name, weight in zip(_RANKED, weights, strict=True) if abs(weight) >= 0.005
+    }
+
+
+class Rows(NamedTuple):
+    """Proposals as features, whether each is a right link, and what it counts."""
+
+    features: list[dict[str, float]]
+    right: list[float]
+    weights: list[float]
+
+
+def gather(linker: Linker, source: Source, rows: dict[str, Rows]) -> None:
+    policy = linker.nil
+    assert isinstance(policy, KeepPolicy)
+    for example in source.examples:
+        for one, features in policy.rows(shortlists(linker, example.text)):
+            if features is None:
+                continue
+            place, best, spelling = _place(one), one.candidates[0].entity, spelling_of(one.mention.text)
+            right = best in example.gold.get(place, ())
+            weight = source.keep
+            if not right and place not in example.gold:
+                if place in example.open and (example.open[place] is None or best in (example.open[place] or ())):
+                    continue
+                if example.linked_elsewhere is not None:
+                    if best not in example.linked_elsewhere:
+                        continue
+                    weight = min(weight, _FEW) if spelling == "lower" else weight
+            into = rows.setdefault(spelling, Rows([], [], []))
+            into.features.append(features)
+            into.right.append(float(right))
+            into.weights.append(weight)
+
+
+def fit_keep(rows: Rows, without: Collection[str] = ()) -> dict[str, float]:
+    """Weights of the features by which a proposal is a right link."""
+    names = sorted({name for features in rows.features for name in features}.difference(without))
+    values = numpy.array([[features.get(name, 0.0) for name in names] for features in rows.features])
+    spread = numpy.where(values.std(0) > 0, values.std(0), 1.0)
+    pulls = numpy.array([0.0 if name == "bias" else _PULL for name in names])
+    weights = newton(values / spread, numpy.array(rows.right), pulls, importance=numpy.array(rows.weights)) / spread
+    return {name: round(float(weight), 4) for name, weight in zip(names, weights, strict=True) if weight}
+
+
+def _place(one: Shortlist) -> tuple[int, int]:
+    return one.mention.span.start, one.mention.span.end
+
+
+def everything_proposed(path: Path, config: str) -> Linker:
+    linker = entlink.load(path, config=config)
+    linker.detector = NamesDetector(linker.kb, what="all")
+    return linker
+
+
+def main(arguments: argparse.Namespace) -> None:
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for form, config in FORMS.items():
+        linker, chinese = (everything_proposed(path, config) for path in (arguments.kb, arguments.chinese))
+        ids = titles(linker.kb)
+        folder = arguments.data / "elevant"
+        left_out = [text for texts in reported(arguments.data, ids).values() for text, _ in texts]
+        train = [folder / f"oke-{year}-train.benchmark.jsonl" for year in (2015, 2016)]
+        oke = {text: gold for path in train for text, gold in elevant(path, ids, left_out)}
+        own = covered([*oke.items(), *tweeki(arguments.data, ids)])
+        sources = [
+            Source(own, 1.0, 1.0),
+            Source(lowered(own), 0.5, 0.5),
+            Source(everyday(ids, "en"), 1.0, 2.0),
+            Source(schools(arguments.data, ids), 0.15, 0.05),
+        ]
+        weights = fit_ranker(linker, sources)
+        sys.stdout.write(f"the ranker's weights {form}, for presets/{config}.toml: {weights}\n")
+        rows: dict[str, Rows] = {}
+        with tempfile.TemporaryDirectory() as temporary:
+            small_kb(linker.kb, own, Path(temporary) / "small.kb")
+            small = everything_proposed(Path(temporary) / "small.kb", config)
+            few = only_in(small.kb, own)
+            asked = [(linker, source) for source in sources]
+            asked += [(small, Source(few, 0.0, 0.5)), (small, Source(lowered(few), 0.0, 0.5))]
+            asked += [(chinese, Source(everyday(titles(chinese.kb), "zh"), 0.0, 1.0))]
+            for one, source in asked:
+                one.ranker.weights.update(weights)  # type: ignore[attr-defined]
+                gather(one, source, rows)
+        for spelling, own_rows in rows.items():
+            sys.stderr.write(
+                f"{form}, {spelling}: {len(own_rows.right)} proposals, {sum(own_rows.right):.0f} right\n"
+            )
+            found.setdefault(form, {})[spelling] = fit_keep(own_rows)
+            if form == WITHOUT_ENCODER:
+                later = {name for features in own_rows.features for name in features}.difference(AT_FIRST_LOOK)
+                found.setdefault(FIRST_LOOK, {})[spelling] = fit_keep(own_rows, later)
+    WEIGHTS_FILE.write_bytes(msgspec.json.format(msgspec.json.encode(found)) + b"\n")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kb", type=Path)
+    parser.add_argument("chinese", type=Path)
+    parser.add_argument("data", type=Path)
+    main(parser.parse_args())

@@ -1,0 +1,96 @@
+"""How near the passage that a mention is in is to a candidate, by an encoder that reads each passage once."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from entlink.errors import ConfigError
+from entlink.interfaces import DualEncoder, Encoder, Shortlist
+from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.text.passages import passages
+
+if TYPE_CHECKING:
+    from entlink.interfaces import Vectors
+
+_CACHED = 4_096  # passages
+_KEPT_KEYS = 200_000
+
+
+class SimilarityEvidence:
+    """The cosine between a passage and each of a mention's first candidates; `read` says how many are encoded.
+
+    `encoder` is the name or folder of an encoder of texts, or an object. With an index of vectors
+    (`entlink kb index --vectors`) no entity is encoded when a text is linked.
+    """
+
+    needs = "the extra retrieval and an encoder"
+    gives = ("similarity",)
+
+    def __init__(self, kb: KnowledgeBase, *, encoder: str | Encoder = "minilm", read: int = 6) -> None:
+        from entlink.encoders.dual import PlainDual, load_dual
+        from entlink.kb.indexes.vectors.store import EntityVectors
+
+        dual = load_dual(encoder)
+        if not isinstance(dual, PlainDual):
+            raise ConfigError(f"encoder = {encoder!r} does not fit: evidence of similarity needs an encoder of texts")
+        if read < 1:
+            raise ConfigError(f"read = {read} does not fit: it is 1 or more")
+        self.kb, self.read = kb, read
+        self._encoder = dual.encoder
+        self._entities = EntityVectors(kb, dual)
+        self._keys: dict[str, int | None] = {}
+        self._passages: dict[str, Vectors] = {}
+
+    def knowledge_base_changed(self) -> None:
+        self._keys.clear()
+        self._entities.forget()
+
+    def gather(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Mapping[str, float]]]:
+        texts = [passage for _, group in groupby(shortlists, _document_of) for passage in _around(list(group))]
+        passages, entities = self._passage_vectors(texts), self._entity_vectors(shortlists)
+        return [
+            [
+                {"similarity": float(passages[text] @ entities[one.entity])} if one.entity in entities else {}
+                for one in shortlist.candidates
+            ]
+            for shortlist, text in zip(shortlists, texts, strict=True)
+        ]
+
+    def _passage_vectors(self, texts: Sequence[str]) -> dict[str, Vectors]:
+        missing = list({text: None for text in texts if text and text not in self._passages})
+        if len(self._passages) + len(missing) > _CACHED:
+            self._passages = {text: self._passages[text] for text in texts if text in self._passages}
+        if missing:
+            self._passages.update(zip(missing, self._encoder.encode(missing), strict=True))
+        return self._passages
+
+    def _entity_vectors(self, shortlists: Sequence[Shortlist]) -> dict[str, Vectors]:
+        ids = {one.entity: None for shortlist in shortlists for one in shortlist.candidates[: self.read]}
+        keys = {id: key for id in ids if (key := self._key(id)) is not None}
+        return dict(zip(keys, self._entities.of(list(keys.values())), strict=True))
+
+    def _key(self, id: str) -> int | None:
+        if id not in self._keys:
+            if len(self._keys) >= _KEPT_KEYS:
+                self._keys.clear()
+            self._keys[id] = self.kb.key(id)
+        return self._keys[id]
+
+
+def _document_of(shortlist: Shortlist) -> int:
+    return id(shortlist.document)
+
+
+def _around(shortlists: Sequence[Shortlist]) -> list[str]:
+    """The passage each mention of one document begins in; none for a mention without candidates."""
+    text = shortlists[0].document.text
+    cut = list(passages(text))
+    starts = [start for start, _ in cut]
+    found = []
+    for one in shortlists:
+        start, end = cut[bisect_right(starts, one.mention.span.start) - 1]
+        found.append(text[start:end] if one.candidates else "")
+    return found

@@ -10,6 +10,7 @@ from entlink_cli.terminal.output import note
 
 if TYPE_CHECKING:
     from argparse import _ArgumentGroup
+    from collections.abc import Iterable
 
     from entlink.kb.knowledge_base import KnowledgeBase
     from entlink.linking.linker import Linker
@@ -29,7 +30,7 @@ FORMATS = (
     "mediawiki",
     "mediawiki-sql",
 )
-_DETECTOR_SETTINGS = ("case", "min_link_probability")
+_DETECTOR_SETTINGS = {"what": "names", "case": "dictionary", "min_link_probability": "dictionary"}
 
 
 def kb_argument(parser: Parser) -> None:
@@ -161,8 +162,9 @@ def linking(parser: Parser) -> None:
     parser.add_argument(
         "--config",
         metavar="C",
-        help="the stages and their settings: a TOML file, the folder of a saved linker, or one in the box (lexical, "
-        "zero-shot); default: the linker beside the knowledge base, if there is one",
+        help="the stages and their settings: a TOML file, the folder of a saved linker, or one in the box (everyday, "
+        "everyday-encoder, lexical, zero-shot); default: the linker beside the knowledge base, else everyday-encoder "
+        "where its model is there, else everyday",
     )
     parser.add_argument(
         "--trust",
@@ -170,15 +172,21 @@ def linking(parser: Parser) -> None:
         help="let the linker beside the knowledge base load models and stages from outside its folder",
     )
     parser.add_argument(
+        "--what",
+        choices=("names", "terms", "all"),
+        help="which words without a capital may be linked: none, those that are not everyday words (default), or all "
+        "but the most common",
+    )
+    parser.add_argument(
         "--case",
         choices=("exact", "smart", "fold"),
-        help="whether case must be as in the name: always, for acronyms (default), or never",
+        help="with --config lexical: whether case must be as in the name, always, for acronyms (default), or never",
     )
     parser.add_argument(
         "--min-link-probability",
         metavar="P",
         type=values.share,
-        help="leave alone names that are linked less often in the texts of the knowledge base",
+        help="with --config lexical: leave alone names that are linked less often in the texts of the knowledge base",
     )
     parser.add_argument(
         "--nil-threshold", metavar="T", type=values.share, help="NIL when the best candidate scores less"
@@ -228,17 +236,19 @@ def make_linker(arguments: Namespace, mentions: str = "detect") -> Linker:
     """The linker that the options of `linking` describe."""
     import msgspec
 
-    from entlink.linking.config import LinkerConfig, config_beside, linker_beside, read_config
+    from entlink.linking.config import read_config
+    from entlink.linking.default import default_linker
     from entlink.linking.linker import load
 
     if arguments.type:
         tell_of_unknown_types(arguments.kb, arguments.type)
-    config = read_config(arguments.config) if arguments.config else config_beside(arguments.kb, trust=arguments.trust)
-    if not arguments.config and config != LinkerConfig() and sys.stderr.isatty():
-        note(f"with the linker saved in {linker_beside(arguments.kb)}")
+    if arguments.config:
+        config = read_config(arguments.config)
+    else:
+        config, told = default_linker(arguments.kb, trust=arguments.trust)
+        note(f"linking with {told}")
     detector = {name: value for name in _DETECTOR_SETTINGS if (value := getattr(arguments, name)) is not None}
-    if detector and mentions != "detect":
-        arguments.parser.error(f"--case and --min-link-probability do nothing with --mentions {mentions}")
+    _check_detector_settings(arguments, detector, str(config.detector["name"]), mentions)
     nil = {} if arguments.nil_threshold is None else {"threshold": arguments.nil_threshold}
     config = msgspec.structs.replace(config, detector={**config.detector, **detector}, nil={**config.nil, **nil})
     return load(
@@ -251,6 +261,19 @@ def make_linker(arguments: Namespace, mentions: str = "detect") -> Linker:
         speakers=getattr(arguments, "turns", ()),
         personal=getattr(arguments, "personal", None) and (config.conversation.personal or True),
     )
+
+
+def _check_detector_settings(arguments: Namespace, given: Iterable[str], detector: str, mentions: str) -> None:
+    for name in given:
+        option = f"--{name.replace('_', '-')}"
+        if mentions != "detect":
+            arguments.parser.error(f"{option} does nothing with --mentions {mentions}")
+        if _DETECTOR_SETTINGS[name] != detector:
+            wanted = "lexical" if _DETECTOR_SETTINGS[name] == "dictionary" else "everyday"
+            arguments.parser.error(
+                f"{option} is of the detector {_DETECTOR_SETTINGS[name]}, and this linker has {detector}. "
+                f"Add --config {wanted}, or leave it out"
+            )
 
 
 def training_settings(parser: Parser, help: str) -> None:

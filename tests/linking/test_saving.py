@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 import entlink
 from entlink.errors import ConfigError
-from entlink.linking.config import LinkerConfig, config_beside, linker_beside, read_config
+from entlink.linking.config import LinkerConfig, found_beside, linker_beside, read_config
+from entlink.linking.default import default_linker
 from entlink.linking.saved import config_text, read_card, save_linker
 
 words = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=12)
@@ -34,7 +35,7 @@ def test_a_saved_linker_is_loaded_by_its_folder_and_found_beside_its_knowledge_b
     assert folder == own_world.with_name("own.linker")
     save_linker(folder, LinkerConfig(min_score=0.99), {"command": "one"}, "own.kb")
     save_linker(folder, LinkerConfig(min_score=0.75), {"command": "two"})
-    assert read_config(folder).min_score == config_beside(own_world).min_score == 0.75
+    assert read_config(folder).min_score == found_beside(own_world).min_score == 0.75
     assert entlink.load(own_world).min_score == 0.75
     assert entlink.load(own_world, config="lexical").min_score == 0.0
     card = read_card(folder)
@@ -42,8 +43,8 @@ def test_a_saved_linker_is_loaded_by_its_folder_and_found_beside_its_knowledge_b
     assert card.kb == "own.kb"
 
 
-def test_without_one_beside_it_is_the_default(own_world):
-    assert config_beside(own_world) == LinkerConfig()
+def test_without_one_beside_it_is_the_one_without_a_model(own_world):
+    assert default_linker(own_world).config == read_config("everyday")
 
 
 @pytest.mark.parametrize("name", ["lexical", "zero-shot"])
@@ -68,6 +69,6 @@ def test_a_card_that_is_broken_is_told(tmp_path):
 
 def test_a_linker_made_for_another_knowledge_base_is_told(own_world, caplog):
     save_linker(linker_beside(own_world), LinkerConfig(min_score=0.5), {"command": "one"}, "other.kb")
-    assert config_beside(own_world).min_score == 0.5
+    assert found_beside(own_world).min_score == 0.5
     (record,) = caplog.records
     assert "was made for other.kb" in record.getMessage()

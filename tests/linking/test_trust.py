@@ -8,7 +8,7 @@ import pytest
 
 import entlink
 from entlink.errors import ConfigError
-from entlink.linking.config import LINKER_FILE, LinkerConfig, config_beside, linker_beside, read_config
+from entlink.linking.config import LINKER_FILE, LinkerConfig, found_beside, linker_beside, read_config
 from entlink.linking.saved import save_linker, starting_config
 from entlink.mentions.named_back import write_named_back
 
@@ -36,7 +36,7 @@ def test_what_is_inside_its_folder_in_the_box_or_in_the_store_is_loaded(found):
     )
     counts = linker_beside(kb) / "named-back.json"
     write_named_back(counts, {})
-    assert config_beside(kb).detector["named_back"] == str(counts.resolve())
+    assert found_beside(kb).detector["named_back"] == str(counts.resolve())
 
 
 @pytest.mark.parametrize(
@@ -63,11 +63,11 @@ def test_what_leads_out_of_its_folder_is_told_unless_it_is_trusted(found, tmp_pa
     inside.mkdir()
     (inside / "model.json").write_text(json.dumps({"settings": {"entities": "/of/its/card"}}), encoding="utf8")
     with pytest.raises(ConfigError, match=rf"own\.linker: this linker was found .*{told}.*--config .*--trust"):
-        config_beside(kb)
+        found_beside(kb)
     with pytest.raises(ConfigError, match="--config"):
         starting_config(None, kb)
     named = read_config(linker_beside(kb))
-    assert config_beside(kb, trust=True) == starting_config(linker_beside(kb), kb) == named
+    assert found_beside(kb, trust=True) == starting_config(linker_beside(kb), kb) == named
 
 
 def test_load_takes_one_that_is_trusted_or_named(own_world, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 
 from entlink.errors import MissingExtraError
 
@@ -13,6 +14,11 @@ _TRAIN = ("torch", "transformers")
 def require_retrieval(feature: str) -> None:
     """Raise unless what runs encoders is installed."""
     _require(feature, "retrieval", _RETRIEVAL)
+
+
+def has_retrieval() -> bool:
+    """Whether what runs encoders is installed, found out without loading it."""
+    return all(find_spec(module) is not None for module in _RETRIEVAL)
 
 
 def require_train(feature: str) -> None:

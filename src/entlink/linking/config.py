@@ -139,14 +139,12 @@ def _with_models(config: LinkerConfig, change: Callable[[str], str]) -> LinkerCo
     )
 
 
-def config_beside(kb: str | Path, *, trust: bool = False) -> LinkerConfig:
-    """That of the linker saved beside a knowledge base (`shop.linker` beside `shop.kb`), else the default.
+def found_beside(kb: str | Path, *, trust: bool = False) -> LinkerConfig:
+    """That of the linker saved beside a knowledge base (`shop.linker` beside `shop.kb`).
 
     Without `trust`, one that loads something from outside its folder is a ConfigError.
     """
     folder = linker_beside(kb)
-    if not (folder / LINKER_FILE).exists():
-        return LinkerConfig()
     _check_made_for(kb, folder)
     return read_found(folder, trust=trust)
 

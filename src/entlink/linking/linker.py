@@ -30,12 +30,12 @@ from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.linking.config import (
     ConversationConfig,
     LinkerConfig,
-    config_beside,
     make_fusion,
     make_retrievers,
     make_stage,
     read_config,
 )
+from entlink.linking.default import default_linker
 from entlink.linking.evidence import Gathering, make_evidence
 from entlink.linking.language_check import LanguageCheck
 from entlink.linking.long_texts import is_long, link_in_pieces
@@ -305,11 +305,11 @@ def load(
     """A linker for a knowledge base, ready to use: `entlink.load("my.kb").link("…")`.
 
     `config` is a LinkerConfig, a TOML file, the folder of a saved linker or the name of one in the box; without it,
-    the linker saved beside the knowledge base, if there is one. `as_of` is an ISO date; `mentions="given"` links
-    only the spans that documents bring, `mentions="gold"` those of their gold, whose entities no stage sees; `types`
-    and `min_score` filter; where `speakers` are named, only their turns of conversations are linked. With
-    `personal`, or a file of weights for it, what a speaker calls "my dog" is linked to the entity that the speaker
-    named. A linker that is found beside the knowledge base loads nothing from outside its folder, unless `trust`
+    the best that is there: the linker saved beside the knowledge base, else one with the encoder, else one without.
+    `as_of` is an ISO date; `mentions="given"` links only the spans that documents bring, `mentions="gold"` those of
+    their gold, whose entities no stage sees; `types` and `min_score` filter; where `speakers` are named, only their
+    turns of conversations are linked. With `personal`, or a file of weights for it, what a speaker calls "my dog" is
+    linked to the entity that the speaker named. A linker that is found beside the knowledge base loads nothing from outside its folder, unless `trust`
     allows it; one that is named may.
     """
     if isinstance(types, str):
@@ -317,7 +317,7 @@ def load(
     if isinstance(speakers, str):
         speakers = (speakers,)
     if not isinstance(config, LinkerConfig):
-        config = read_config(config) if config is not None else config_beside(path, trust=trust)
+        config = read_config(config) if config is not None else default_linker(path, trust=trust).config
     config = upgraded(config)
     conversations = config.conversation
     if speakers:

@@ -75,6 +75,12 @@ def difference(text: Writing, names: Writing) -> tuple[str, str] | None:
     return (language, known) if is_sure else None
 
 
+def written_in(writing: Writing) -> str | None:
+    """The language, as far as it is known here; else the script, if it is not the Latin one."""
+    script = _script(writing)
+    return _language(writing) if script in (None, _LATIN) else script
+
+
 def _is_clearly(one: str, other: str, writing: Writing) -> bool:
     return _times(writing, one) >= _CLEARLY * _times(writing, other)
 

@@ -40,7 +40,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "formats": _GROUND,
     "kb": {*_GROUND, "engine", "sources", "encoders"},
     **dict.fromkeys(_STAGES, _FOR_STAGES),
-    "linking": {*_GROUND, "kb", "formats"},
+    "linking": {*_GROUND, "kb", "formats", "encoders"},
     "evaluation": _FIRST,
     "datasets": _FIRST,
     "learning": _SECOND,

@@ -120,7 +120,12 @@ class NilPolicy(Protocol):
 
 @runtime_checkable
 class Settling(Protocol):
-    """A NIL policy that also says which of overlapping proposals are mentions, after all are ranked."""
+    """A NIL policy that also says which of overlapping proposals are mentions, after all are ranked.
+
+    `threshold` is what a link has to score to be kept.
+    """
+
+    threshold: float
 
     def is_hopeless(self, surface: str, candidates: Sequence[Candidate]) -> bool:
         """Whether the surface is no link in any text, so that its candidates need not be ranked."""

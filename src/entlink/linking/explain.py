@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Literal, Protocol, get_args, runtime_checkable
 
 import msgspec
 
 from entlink.documents import Candidate, Document, Link, Mention, Record, Span
-from entlink.interfaces import Explainer, Judgement, Reason, Verdict
+from entlink.interfaces import Explainer, Judgement, Reason, Settling, Verdict
 from entlink.linking.conversation.personal.gold_phrases import PERSONAL
 from entlink.linking.conversation.personal.said import SAID_BEFORE
 from entlink.text.folding import key_of
@@ -75,6 +75,10 @@ def explain_linked(
     for judgement in _judgements(linker, document, span):
         if judgement.span not in told and span in (None, judgement.span) and is_wanted(judgement.span):
             told[judgement.span] = _judged(linker, document, judgement)
+    if isinstance(linker.nil, Settling):
+        for one in _not_kept(linker, linker.nil.threshold, document, linked.links):
+            if one.span not in told and span in (None, one.span) and is_wanted(one.span):
+                told[one.span] = one
     if span is not None:
         return Explanation(linked, (told.get(span) or _untold(linker, linked, span),))
     return Explanation(linked, tuple(told[place] for place in sorted(told, key=lambda s: (s.start, s.end))))
@@ -145,6 +149,22 @@ def _judged(linker: Linker, document: Document, judgement: Judgement) -> SpanExp
         return _left(linker, document, span, "lost to an overlap", f"{reason}, {winner!r}", verdict.score, lost_to)
     outcome: Outcome = "filtered out" if verdict.reason == Reason.WRONG_TYPE else "rejected"
     return _left(linker, document, span, outcome, reason, verdict.score)
+
+
+def _not_kept(linker: Linker, threshold: float, document: Document, kept: Iterable[Link]) -> Iterator[SpanExplanation]:
+    """The proposals that the NIL policy did not take for links."""
+    for link in linker.proposals(document):
+        span, text = link.mention.span, link.mention.text
+        if link.entity is None:
+            continue
+        over = next((one.mention.span for one in kept if one.mention.span.overlaps(span)), None)
+        outcome: Outcome = "filtered out"
+        reason = "no entity of the wanted types bears the name"
+        if over is not None:
+            outcome, reason = "lost to an overlap", f"{Reason.LOST}, {document.text[over.start : over.end]!r}"
+        elif link.score < threshold:
+            outcome, reason = "rejected", f"a link with probability {link.score:.3f} only, threshold {threshold:.3g}"
+        yield SpanExplanation(span, text, outcome, reason, None, over, None, link.candidates)
 
 
 def _in_words(linker: Linker, verdict: Verdict) -> str:

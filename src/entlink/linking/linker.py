@@ -83,6 +83,8 @@ class Linker:
         )
         self.ranker, self.nil = ranker, nil
         self.types, self.min_score, self.batch_size = frozenset(types), min_score, batch_size
+        if min_score > 0.0 and isinstance(nil, Settling):
+            nil.threshold = min_score  # weak links are its to leave out, and some are shown when they are asked for
         self.conversations = conversations or ConversationConfig()
         self.spans_of_gold = spans_of_gold
         self.personal = _personal(kb, self.conversations)
@@ -232,6 +234,13 @@ class Linker:
         ]
         links = iter(self.nil.decide(ranked))
         return [tuple(self._wanted(islice(links, len(mentions)), document)) for document, mentions in questions]
+
+    def proposals(self, document: Document) -> list[Link]:
+        """The best link of every mention that the detector proposes, before any of them is left out."""
+        question = Question(document, self.detector.detect([document])[0])
+        [lists] = self.retrieve([question])
+        asked = [Shortlist(document, *one) for one in zip(question.mentions, lists, strict=True)]
+        return self.nil.decide([Shortlist(*one[:2], best) for one, best in zip(asked, self.rank(asked), strict=True)])
 
     def _hopeful(
         self, mentions: Sequence[Mention], lists: Sequence[Sequence[Candidate]]

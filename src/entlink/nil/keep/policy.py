@@ -58,6 +58,8 @@ class KeepPolicy:
 
     def is_hopeless(self, surface: str, candidates: Sequence[Candidate]) -> bool:
         """Whether a surface is hardly ever a link, wherever it is: then nothing more need be known of it."""
+        if self.threshold <= _CHANCE:
+            return False
         found = self._hopeless.get(surface)
         if found is None:
             if len(self._hopeless) >= _CACHED:

@@ -12,7 +12,7 @@ from entlink.text.word_frequency import word_frequency
 
 _WORD = re.compile(r"\w[\w'’\-]*")
 _SENTENCE_START = re.compile(r"(?:^|[.!?。！？]['\")\]”’]*\s|\n)\s*[\"'“‘(\[]*$")
-_TWO_CAPITALISED = re.compile(r"\b(?=([A-Z][\w'’\-]*) ([A-Z][\w'’\-]*\w))")
+_TWO_CAPITALISED = re.compile(r"(?<![\w'’\-])(?=([A-Z][\w'’\-]{0,40}) ([A-Z][\w'’\-]{0,40}\w))")
 _KINDS = {
     "person": r"\(?(?:born|c\. \d|\d+ \w+ \d+ [–-])|politician|actor|actress|singer|player|writer|king|queen|artist",
     "place": r"city|town|village|country|state|river|island|capital|county|province|region|municipality|continent",
@@ -149,6 +149,7 @@ class _TextUse:
         # 0 as people write in chats, 1 as in headlines
         self._capitals = sum(not word[0].islower() for word in words) / max(len(words), 1)
         self._words = frozenset(_WORD.findall(text))
+        self._has: dict[str, bool] = {}
         self._names: dict[str, set[str]] = {}
         for first, last in _TWO_CAPITALISED.findall(text):
             self._names.setdefault(last, set()).add(f"{first} {last}")
@@ -156,12 +157,18 @@ class _TextUse:
     def of(self, surface: str, title: str) -> dict[str, float]:
         found = {"capitals": self._capitals, "no_capitals": float(self._capitals < _FEW)}
         full = title.partition(" (")[0]
-        if surface not in (full, self._lower_text) and " " in full and full.lower() in self._lower_text:
+        if surface != full and " " in full and self._has_name(full.lower()):
             found["in_full"] = 1.0
         elif any(one not in title and one != surface for one in self._names.get(surface, ())):
             found["in_other_name"] = 1.0
         if surface.lower() != surface and surface.lower() in self._words:
             found["also_lower"] = 1.0
+        return found
+
+    def _has_name(self, name: str) -> bool:
+        found = self._has.get(name)
+        if found is None:
+            found = self._has[name] = name in self._lower_text
         return found
 
 

@@ -20,11 +20,11 @@ from knowledge_bases import article, make_kb
 
 @pytest.fixture
 def explained(world_folder):
-    """Explains a name in a text, with a linker of its own."""
+    """Explains a name in a text, with a linker of its own that finds the names of a dictionary."""
     linkers = []
 
     def explained(text: str, name: str, folder=world_folder, **settings):
-        linkers.append(load(folder, **settings))
+        linkers.append(load(folder, **{"config": "lexical", **settings}))
         span = Span(text.index(name), text.index(name) + len(name))
         one = linkers[-1].explain(text, span).spans[0]
         assert one.span == span
@@ -168,7 +168,7 @@ def test_a_rejected_name_with_other_signs(explained, yahoo, surface):
 def test_rejected_and_losing_names_are_told_with_their_signs(tmp_path):
     texts = ["a kettle " * 3] * 10
     rows = [article("k", "Kettle!", *texts), article("u", "U.S.", ""), article("b", "Bank of the U.S.", "")]
-    linker = load(make_kb(tmp_path, rows))
+    linker = load(make_kb(tmp_path, rows), config="lexical")
     told = linker.explain("Kettle! Bank of the U.S. now")
     linker.kb.close()
     assert [(one.text, one.outcome) for one in told.spans] == [
@@ -186,7 +186,7 @@ def test_a_name_within_the_signs_of_a_linked_one(explained, yahoo):
 
 
 def test_every_name_of_a_text_is_told_in_order(world_folder):
-    linker = load(world_folder, types=("city",))
+    linker = load(world_folder, config="lexical", types=("city",))
     told = linker.explain("Mercury in New York City, us")
     linker.kb.close()
     assert [(one.text, one.outcome) for one in told.spans] == [
@@ -289,7 +289,7 @@ def test_a_detector_that_explains_nothing(own_world, opened):
 
 
 def test_a_span_of_a_turn_that_is_not_linked(world_folder):
-    linker = load(world_folder, speakers="ana")
+    linker = load(world_folder, config="lexical", speakers="ana")
     try:
         talk = Document.of_turns("c", [Turn("The Sun", "ben"), Turn("The Sun", "ana")])
         (other,) = linker.explain(talk, Span(4, 7)).spans

@@ -93,7 +93,7 @@ def _dated(folder):
 def test_candidates_on_demand(world_folder):
     for wanted in (False, True):
         out = io.BytesIO()
-        link_file(world_folder, io.BytesIO(b"Mercury"), out, candidates=wanted)
+        link_file(world_folder, io.BytesIO(b"Venus"), out, candidates=wanted)
         assert ("candidates" in json.loads(out.getvalue())["links"][0]) is wanted
 
 

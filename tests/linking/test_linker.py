@@ -25,7 +25,15 @@ WORDS = ["Mercury", "the", "Sun", "New", "York", "City", "Venus", "us", "US", "å
 
 @pytest.fixture(scope="module")
 def linker(world_folder):
-    linker = load(world_folder)
+    linker = load(world_folder, config="lexical")
+    yield linker
+    linker.kb.close()
+
+
+@pytest.fixture(scope="module", params=["lexical", None])
+def any_linker(world_folder, request):
+    """For what holds for the one that is used where none is named, too."""
+    linker = load(world_folder, config=request.param)
     yield linker
     linker.kb.close()
 
@@ -62,17 +70,17 @@ def test_a_text_is_linked(linker):
     assert [one.entity for one in first.candidates] == ["planet", "element"]
 
 
-def test_a_very_long_text_is_linked_in_pieces_between_short_ones(linker, monkeypatch):
+def test_a_very_long_text_is_linked_in_pieces_between_short_ones(any_linker, monkeypatch):
     sentences = "Mercury orbits the Sun.\n" * 20
     texts = ["The Sun.", Document("long", sentences, meta={"kept": True}), "Venus."]
-    whole = list(linker.link_all(texts))
+    whole = list(any_linker.link_all(texts))
     monkeypatch.setattr(long_texts, "LONGEST", 60)
     read: list[int] = []
-    detect = linker.detector.detect
+    detect = any_linker.detector.detect
     monkeypatch.setattr(
-        linker.detector, "detect", lambda these: read.extend(len(one.text) for one in these) or detect(these)
+        any_linker.detector, "detect", lambda these: read.extend(len(one.text) for one in these) or detect(these)
     )
-    assert list(linker.link_all(texts)) == whole
+    assert list(any_linker.link_all(texts)) == whole
     assert max(read) <= 60
 
 
@@ -94,30 +102,30 @@ def test_candidates_without_titles_get_those_of_their_entities(world_folder, fus
     assert [one.title for one in link.candidates] == ["Sun", "A title of its own", None]
 
 
-def test_a_document_keeps_all_but_its_links(linker):
+def test_a_document_keeps_all_but_its_links(any_linker):
     document = Document("id", "The Sun", "en", "2020-01-01", meta={"a": 1})
-    linked = linker.link(document)
+    linked = any_linker.link(document)
     assert linked.links
     assert msgspec.structs.replace(linked, links=()) == document
     assert document.links == ()
 
 
-def test_a_conversation_is_linked_as_one_text(linker):
-    linked = linker.link(Document.of_turns("c", [Turn("New"), Turn("York and Venus")]))
+def test_a_conversation_is_linked_as_one_text(any_linker):
+    linked = any_linker.link(Document.of_turns("c", [Turn("New"), Turn("York and Venus")]))
     assert entities(linked) == [("York", "york"), ("Venus", "venus")]
     assert linked.links[1].mention.span == Span(14, 19)
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join), max_size=12), st.integers(1, 5))
-def test_batches_link_as_single_texts_do_and_in_order(linker, texts, size):
-    linker.batch_size = size
+def test_batches_link_as_single_texts_do_and_in_order(any_linker, texts, size):
+    any_linker.batch_size = size
     documents = [Document(str(number), text) for number, text in enumerate(texts)]
-    assert list(linker.link_all(documents)) == [linker.link(document) for document in documents]
-    assert [document.text for document in linker.link_all(texts)] == texts
+    assert list(any_linker.link_all(documents)) == [any_linker.link(document) for document in documents]
+    assert [document.text for document in any_linker.link_all(texts)] == texts
 
 
-def test_a_stream_is_linked_as_it_comes(linker):
+def test_a_stream_is_linked_as_it_comes(any_linker):
     drawn = []
 
     def stream():
@@ -125,8 +133,8 @@ def test_a_stream_is_linked_as_it_comes(linker):
             drawn.append(number)
             yield "The Sun"
 
-    linker.batch_size = 4
-    linked = linker.link_all(stream())
+    any_linker.batch_size = 4
+    linked = any_linker.link_all(stream())
     assert next(linked).id == "0"
     assert len(drawn) == 4
 
@@ -162,7 +170,8 @@ def test_given_mentions_that_do_not_fit(world_folder, loaded, spans, message):
 
 
 def test_a_misspelt_given_mention_is_linked_by_its_neighbour(world_folder, loaded):
-    link = loaded(world_folder, mentions="given").link(given_spans("Mercurry", "Mercurry")).links[0]
+    linker = loaded(world_folder, config="lexical", mentions="given")
+    link = linker.link(given_spans("Mercurry", "Mercurry")).links[0]
     assert link.entity == "planet"
     assert "edit" in link.candidates[0].evidence
 
@@ -176,7 +185,7 @@ def test_a_blocked_given_mention_is_nil(own_world, loaded):
 
 
 def test_only_entities_of_the_wanted_types(world_folder, loaded):
-    linker = loaded(world_folder, types=("substance", "city"))
+    linker = loaded(world_folder, config="lexical", types=("substance", "city"))
     linked = linker.link("Mercury, Venus and York")
     assert entities(linked) == [("Mercury", "element"), ("York", "york")]
     assert [one.entity for one in linked.links[0].candidates] == ["element"]
@@ -195,8 +204,9 @@ def test_given_mentions_of_other_types_are_nil(world_folder, loaded):
 
 def test_weak_links_are_dropped(world_folder, loaded):
     text = "Mercury and Venus"
-    assert entities(loaded(world_folder, min_score=0.7).link(text)) == [("Venus", "venus")]
-    assert len(loaded(world_folder, min_score=4 / 6).link(text).links) == 2
+    for config in ("lexical", None):
+        assert entities(loaded(world_folder, config=config, min_score=0.7).link(text)) == [("Venus", "venus")]
+    assert len(loaded(world_folder, config="lexical", min_score=4 / 6).link(text).links) == 2
 
 
 def test_linking_as_of_a_date(world_folder, loaded):
@@ -233,7 +243,7 @@ def test_a_configuration_is_followed(world_folder, loaded):
 
 
 def test_the_knowledge_base_is_read_as_the_configuration_says(world_folder, loaded):
-    mercury = loaded(world_folder).link("MERCURY").links[0]
+    mercury = loaded(world_folder, config="lexical").link("MERCURY").links[0]
     assert [one.evidence["support"] for one in mercury.candidates] == [4.0, 2.0]
     weights = LinkerConfig(kb=KnowledgeBaseConfig(weights=PriorWeights(stripped=7)))
     assert [
@@ -247,7 +257,7 @@ def test_a_knowledge_base_is_closed_when_its_linker_cannot_be_made(world_folder,
     closed = []
     monkeypatch.setattr(KnowledgeBase, "close", lambda kb: (closed.append(kb), kb._store.close()))
     with pytest.raises(ConfigError, match="no detector named"):
-        load(world_folder, mentions="telepathy")
+        load(world_folder, config="lexical", mentions="telepathy")
     assert len(closed) == 1
 
 

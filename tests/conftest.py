@@ -135,7 +135,7 @@ def loaded(things):
     linkers: list[Linker] = []
 
     def loaded(personal: bool | str = True, **settings) -> Linker:
-        linkers.append(entlink.load(things, personal=personal, **settings))
+        linkers.append(entlink.load(things, personal=personal, **{"config": "lexical", **settings}))
         return linkers[-1]
 
     yield loaded

@@ -52,7 +52,15 @@ def toy(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def linker(toy):
-    linker = entlink.load(toy)
+    linker = entlink.load(toy, config="lexical")
+    yield linker
+    linker.kb.close()
+
+
+@pytest.fixture(scope="module", params=["lexical", None])
+def any_linker(toy, request):
+    """For what holds for the one that is used where none is named, too."""
+    linker = entlink.load(toy, config=request.param)
     yield linker
     linker.kb.close()
 
@@ -92,8 +100,8 @@ def test_what_was_linked_before_is_likelier_later(linker):
     assert link.score == pytest.approx((0.4 + 1) / (1 + 1))
 
 
-def test_a_name_cut_short_means_whom_was_spoken_of(linker):
-    conversation = said(linker, "Have you seen Freddie Mercury?", "Mercury was great.")
+def test_a_name_cut_short_means_whom_was_spoken_of(any_linker):
+    conversation = said(any_linker, "Have you seen Freddie Mercury?", "Mercury was great.")
     assert entities(conversation.turns[1].links) == [("Mercury", "freddie-mercury")]
 
 
@@ -138,8 +146,8 @@ def test_nil_is_not_remembered_and_forgetting_begins_anew(linker):
         strict.kb.close()
 
 
-def test_offsets_count_in_the_turn_and_in_the_whole(linker):
-    conversation = said(linker, "👩‍🚀 I saw\u200b Mercury", "", "北京 and London")
+def test_offsets_count_in_the_turn_and_in_the_whole(any_linker):
+    conversation = said(any_linker, "👩‍🚀 I saw\u200b Mercury", "", "北京 and London")
     document = conversation.document
     assert document.turn_spans == tuple(turn.span for turn in conversation.turns)
     assert [link.mention.text for link in document.links] == ["Mercury", "北京", "London"]
@@ -171,16 +179,16 @@ def test_every_way_gives_the_same_links(linker, turns, other, window, names):
 
 
 @given(turns=TURNS, later=TURNS)
-def test_nothing_after_a_turn_changes_it(linker, turns, later):
-    links = linker.link(Document.of_turns("c", turns)).links
-    longer = linker.link(Document.of_turns("c", [*turns, *later])).links
+def test_nothing_after_a_turn_changes_it(any_linker, turns, later):
+    links = any_linker.link(Document.of_turns("c", turns)).links
+    longer = any_linker.link(Document.of_turns("c", [*turns, *later])).links
     assert longer[: len(links)] == links
 
 
 @given(turns=TURNS)
-def test_only_some_speakers_get_the_links_they_get_among_all(linker, turns):
-    everyone = linker.link(Document.of_turns("c", turns))
-    conversation = linker.conversation("c", speakers=[" user "])
+def test_only_some_speakers_get_the_links_they_get_among_all(any_linker, turns):
+    everyone = any_linker.link(Document.of_turns("c", turns))
+    conversation = any_linker.conversation("c", speakers=[" user "])
     for turn in turns:
         conversation.add(turn.text, turn.speaker)
     spans = [span for turn, span in zip(turns, everyone.turn_spans, strict=True) if turn.speaker == "USER"]
@@ -194,7 +202,7 @@ def test_other_speakers_need_not_be_linked(loaded, toy):
     assert entities(loaded(speakers=("User",)).link(document).links) == [("Mercury", "mercury-element")]
     deaf = loaded(speakers=("User",), overhear=False)
     assert entities(deaf.link(document).links) == [("Mercury", "mercury-planet")]
-    with_name = entlink.load(toy, speakers="system")
+    with_name = entlink.load(toy, config="lexical", speakers="system")
     try:
         assert entities(with_name.link(document).links) == [("quicksilver", "mercury-element")]
         assert entities(with_name.link("no turns, but London").links) == [("London", "london")]
@@ -219,7 +227,7 @@ def test_a_document_that_is_not_its_turns_is_linked_as_a_whole(linker):
 
 
 def test_given_spans_of_turns(toy):
-    linker = entlink.load(toy, mentions="given")
+    linker = entlink.load(toy, config="lexical", mentions="given")
     document = Document.of_turns("c", [Turn("quicksilver"), Turn("The Mercury of old"), Turn("And Freddie")])
     spans = [(17, 24), (0, 11)]
     mentions = tuple(Mention(Span(*span), document.text[slice(*span)]) for span in spans)
@@ -274,7 +282,7 @@ def test_a_pinned_name_is_never_short_for_what_is_remembered(tmp_path):
 
 def test_edits_between_turns_count_at_once(tmp_path):
     own = toy_kb(tmp_path)
-    linker = entlink.load(own)
+    linker = entlink.load(own, config="lexical")
     try:
         conversation = said(linker, "A bottle of quicksilver broke.")
         edits.remove(own, ["mercury-element"])
@@ -286,7 +294,7 @@ def test_edits_between_turns_count_at_once(tmp_path):
 
 def test_a_person_no_longer_there_is_no_candidate_by_a_name_cut_short(tmp_path):
     own = toy_kb(tmp_path)
-    linker = entlink.load(own)
+    linker = entlink.load(own, config="lexical")
     try:
         conversation = said(linker, "Freddie Mercury sang.")
         edits.remove(own, ["freddie-mercury"])
@@ -314,15 +322,15 @@ def test_times_that_go_backwards_are_told_once(linker, caplog, times, is_told):
         assert "'c7': turn 1 is of 2020-05-01T09:00, before turn 0 of 2020-05-01T10:00" in told[0]
 
 
-def test_text_of_another_language_is_linked_where_names_are_known(linker):
-    conversation = said(linker, "Сегодня жарко, 😀", "Я был в Paris и 北京。", "\u200b", "")
+def test_text_of_another_language_is_linked_where_names_are_known(any_linker):
+    conversation = said(any_linker, "Сегодня жарко, 😀", "Я был в Paris и 北京。", "\u200b", "")
     found = [entities(turn.links) for turn in conversation.turns]
     assert found == [[], [("Paris", "paris"), ("北京", "beijing")], [], []]
 
 
-def test_turns_that_are_no_texts_are_told(linker):
+def test_turns_that_are_no_texts_are_told(any_linker):
     with pytest.raises(InputError, match="not bytes"):
-        linker.conversation().add(b"Mercury")
+        any_linker.conversation().add(b"Mercury")
 
 
 def test_turns_need_not_be_kept(linker):
@@ -355,8 +363,8 @@ def test_an_explanation_tells_what_was_remembered(linker):
     assert [one.link.entity for one in whole.spans] == ["mercury-element", "mercury-element"]
 
 
-def test_a_turn_that_is_not_given_links_says_so(linker):
-    conversation = linker.conversation(speakers=["ana"])
+def test_a_turn_that_is_not_given_links_says_so(any_linker):
+    conversation = any_linker.conversation(speakers=["ana"])
     other, own = conversation.add("London", "ben"), conversation.add("London", "ANA")
     (told,) = conversation.explain(other, Span(0, 6)).spans
     assert (told.outcome, told.reason) == ("filtered out", "its turn is of none of the speakers that are linked")
@@ -364,9 +372,9 @@ def test_a_turn_that_is_not_given_links_says_so(linker):
     assert [one.outcome for one in conversation.explain(own).spans] == ["linked"]
 
 
-def test_turns_have_what_their_document_has(linker):
+def test_turns_have_what_their_document_has(any_linker):
     like = Document("d", "old", language="en", date="2020", meta={"a": 1}, turns=(Turn("old"),))
-    conversation = Conversation(linker, like=like)
+    conversation = Conversation(any_linker, like=like)
     conversation.add("London")
     document = conversation.document
     assert (document.id, document.text, document.language, document.date, document.meta) == (

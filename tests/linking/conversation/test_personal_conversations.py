@@ -43,8 +43,9 @@ def test_what_is_said_in_the_same_turn(loaded, text, expected):
     assert last(loaded(), text) == expected
 
 
-def test_what_the_speaker_said_before(loaded):
-    linker = loaded()
+@pytest.mark.parametrize("config", ["lexical", None])
+def test_what_the_speaker_said_before(loaded, config):
+    linker = loaded(config=config)
     assert last(linker, "I have a poodle.", ("ben", "Nice!"), "My dog barks a lot.") == [("My dog", "poodle")]
     assert last(linker, "I grew up in Lisbon.", "I miss my city so much.") == [("my city", "lisbon")]
 

@@ -15,6 +15,7 @@ import pytest
 from entlink.kb.build.from_sources import build
 from entlink_cli import main
 
+LINKING = "entlink: linking with "
 _MARK = re.compile(r"\[([^|\]]+)\|([^\]]+)\]")
 
 
@@ -103,6 +104,14 @@ class Result(msgspec.Struct):
     @property
     def lines(self):
         return [json.loads(line) for line in self.out.splitlines()]
+
+    @property
+    def notes(self):
+        """What is on stderr, but for the one line that says what the default links with."""
+        notes = self.err.splitlines(keepends=True)
+        (default,) = (note for note in notes if note.startswith(LINKING))
+        notes.remove(default)
+        return "".join(notes)
 
 
 @pytest.fixture

@@ -22,7 +22,15 @@ _CODE = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 
 
 def test_each_line_is_a_turn_linked_with_what_came_before(run, toy):
-    done = run("chat", toy, "--speaker", "ann", stdin="It is quicksilver.\n\nMercury? 😀\r\nBye".encode())
+    done = run(
+        "chat",
+        toy,
+        "--config",
+        "lexical",
+        "--speaker",
+        "ann",
+        stdin="It is quicksilver.\n\nMercury? 😀\r\nBye".encode(),
+    )
     assert (done.code, done.err) == (0, "")
     assert "ann: It is [quicksilver].\n\n  quicksilver → Mercury (element) (mercury-element) 1.00\n" in done.out
     assert "ann: [Mercury]? 😀\n\n  Mercury → Mercury (element) (mercury-element) 0.67\n" in done.out
@@ -30,7 +38,7 @@ def test_each_line_is_a_turn_linked_with_what_came_before(run, toy):
 
 
 def test_forgetting_begins_anew(run, toy):
-    done = run("chat", toy, stdin=b"It is quicksilver.\n/forget\nMercury?\n")
+    done = run("chat", toy, "--config", "lexical", stdin=b"It is quicksilver.\n/forget\nMercury?\n")
     assert "  Mercury → Mercury (planet) (mercury-planet)" in done.out
     assert done.err == "entlink: what was said before no longer counts\n"
 
@@ -51,7 +59,7 @@ def test_another_speaker(run, toy):
 
 def test_why(run, toy):
     words = b"/why Sun\nIt is quicksilver.\nMercury, the Mercury.\n/why Mercury\n/why quick\n/why Venus\n/why\n"
-    done = run("chat", toy, stdin=words)
+    done = run("chat", toy, "--config", "lexical", stdin=words)
     assert done.err.splitlines() == [
         "entlink: nothing was said yet",
         "entlink: 'Venus' was not said; case counts here",
@@ -64,7 +72,7 @@ def test_why(run, toy):
 
 def test_a_command_that_is_none(run, toy):
     done = run("chat", toy, stdin=b"/wy Sun\n /wy Sun\n/help\n1/2 of the Sun and /etc\n")
-    assert done.err == "entlink: there is no /wy; did you mean '/why'?. A space before it makes it a turn\n"
+    assert done.notes == "entlink: there is no /wy; did you mean '/why'?. A space before it makes it a turn\n"
     assert "you:  /wy [Sun]\n" in done.out
     assert "/why SURFACE" in done.out
     assert "you: 1/2 of the [Sun] and /etc\n" in done.out
@@ -97,16 +105,16 @@ def _have_a_terminal():
 @pytest.fixture
 def stopping_once(monkeypatch):
     """As if Ctrl-C were pressed while the first turn is linked."""
-    from entlink.mentions.dictionary import DictionaryDetector
+    from entlink.mentions.names import NamesDetector
 
-    detect, stops = DictionaryDetector.detect, [True]
+    detect, stops = NamesDetector.detect, [True]
 
     def stopping(detector, documents):
         if stops and stops.pop():
             raise KeyboardInterrupt
         return detect(detector, documents)
 
-    monkeypatch.setattr(DictionaryDetector, "detect", stopping)
+    monkeypatch.setattr(NamesDetector, "detect", stopping)
 
 
 @pytest.mark.usefixtures("stopping_once")
@@ -180,7 +188,7 @@ def terminal(toy):
     chats = []
 
     def terminal(*words):
-        chats.append(Terminal(toy, *words))
+        chats.append(Terminal(toy, "--config", "lexical", *words))
         chats[-1].wait_for("> ")
         return chats[-1]
 

@@ -16,7 +16,7 @@ def test_a_surface_wherever_it_stands(run, toy):
 
 
 def test_a_span_that_is_no_name(run, toy):
-    done = run("explain", toy, TEXT, "--span", "21:28")
+    done = run("explain", toy, TEXT, "--span", "21:28", "--config", "lexical")
     assert done.code == 0
     assert "'Merkury' at 21:28: not in the dictionary" in done.out
     assert "nearest by spelling: Mercury (element), Mercury (planet)" in done.out
@@ -70,7 +70,8 @@ def test_a_threshold_is_told_with_the_number(run, tmp_path, write_lines):
     paragraph = {"text": "May, may or May", "links": [[0, 3, "may"]]}
     table = write_lines(tmp_path / "months.jsonl", [{"id": "may", "title": "May", "paragraphs": [paragraph]}])
     assert run("kb", "build", table, "-o", tmp_path / "months.kb", "--quiet").code == 0
-    done = run("explain", tmp_path / "months.kb", "May", "--min-link-probability", "0.9")
+    words = ("explain", tmp_path / "months.kb", "May", "--config", "lexical", "--min-link-probability", "0.9")
+    done = run(*words)
     assert "below the threshold of link probability (0.5, threshold 0.9)\n" in done.out
 
 

@@ -40,7 +40,8 @@ def test_stdin_of_a_process(toy):
     words = [sys.executable, "-m", "entlink", "link", str(toy)]
     done = subprocess.run(words, input=b'{"text": "The Sun"}\n', capture_output=True, timeout=60)
     assert entities(json.loads(done.stdout)) == [("Sun", "sun")]
-    assert done.stderr == b""
+    assert done.stderr.startswith(b"entlink: linking with ")
+    assert done.stderr.count(b"\n") == 1
 
 
 def test_documents_are_told_by_the_first_character(run, toy):
@@ -97,7 +98,7 @@ def test_output_file_appears_whole_or_not_at_all(run, toy, text_file, tmp_path):
     out = tmp_path / "out.jsonl"
     done = run("link", toy, text_file, "-o", out)
     assert (done.code, done.out) == (0, "")
-    assert done.err == f"entlink: {out}: 1 document, 3 links, 0 NIL\n"
+    assert done.notes == f"entlink: {out}: 1 document, 3 links, 0 NIL\n"
     assert len(json.loads(out.read_bytes())["links"]) == 3
     before = out.read_bytes()
     bad = run("link", toy, "-o", out, stdin=b'{"text": "The Sun"}\n{"text": 1}\n')
@@ -190,7 +191,7 @@ def test_bad_documents_can_be_skipped(run, toy):
     done = run("link", toy, "--on-error", "skip", stdin=rows)
     assert done.code == 0
     assert [document["text"] for document in done.lines] == ["The Sun", "NASA"]
-    told = done.err.splitlines()
+    told = done.notes.splitlines()
     assert len(told) == 6
     assert told[0].startswith("entlink: skipped: <stdin>, line 2: field text")
     assert told[-1] == "entlink: skipped: 2 more, 7 in all"
@@ -209,11 +210,12 @@ def test_filters(run, toy, text_file):
     assert [entity for _, entity in entities(run("link", toy, text_file, "--type", "star").json)] == ["sun"]
     both = run("link", toy, text_file, "--type", "star", "--type", "element").json
     assert [entity for _, entity in entities(both)] == ["mercury-element", "sun"]
-    sure = run("link", toy, text_file, "--min-score", "0.9").json
+    lexical = ("link", toy, text_file, "--config", "lexical")
+    sure = run(*lexical, "--min-score", "0.9").json
     assert [text for text, _ in entities(sure)] == ["Sun", "NASA"]
-    strict = run("link", toy, text_file, "--nil-threshold", "0.9").json
+    strict = run(*lexical, "--nil-threshold", "0.9").json
     assert entities(strict)[0] == ("Mercury", None)
-    rare = run("link", toy, text_file, "--min-link-probability", "1").json
+    rare = run(*lexical, "--min-link-probability", "1").json
     assert len(rare["links"]) <= 3
 
 
@@ -227,7 +229,8 @@ def test_as_of_a_date(run, toy):
 
 def test_case_policies(run, toy):
     def found(policy):
-        return [text for text, _ in entities(run("link", toy, "--case", policy, stdin=b"nasa, SUN, Sun").json)]
+        words = ("link", toy, "--config", "lexical", "--case", policy)
+        return [text for text, _ in entities(run(*words, stdin=b"nasa, SUN, Sun").json)]
 
     assert found("exact") == ["Sun"]
     assert found("smart") == ["SUN", "Sun"]
@@ -312,16 +315,17 @@ def test_a_text_that_looks_like_documents(run, toy, tmp_path):
 
 def test_a_type_that_nothing_has(run, toy, text_file):
     done = run("link", toy, text_file, "--type", "Plannet", "--type", "star")
-    assert (done.code, done.err) == (0, "entlink: no entity has the type 'Plannet'; there is 'planet'\n")
+    assert (done.code, done.notes) == (0, "entlink: no entity has the type 'Plannet'; there is 'planet'\n")
     assert run("kb", "search", toy, "Sun", "--type", "zzz").err == "entlink: no entity has the type 'zzz'\n"
 
 
 def test_a_name_across_turns_is_told_with_both(run, own):
     assert run("kb", "add", own, "--id", "ab", "--title", "Able Baker").code == 0
     row = json.dumps({"turns": [{"text": "Is it Able"}, {"text": "Baker then"}]}).encode()
-    (span,) = run("link", own, "--explain", "--json", stdin=row).json["spans"]
+    words = ("link", own, "--config", "lexical", "--explain")
+    (span,) = run(*words, "--json", stdin=row).json["spans"]
     assert (span["turn"], span["start"], span["end_turn"], span["end"]) == (0, 6, 1, 5)
-    assert " at 6 of turn 0 to 5 of turn 1: rejected\n" in run("link", own, "--explain", stdin=row).out
+    assert " at 6 of turn 0 to 5 of turn 1: rejected\n" in run(*words, stdin=row).out
 
 
 TALK = {
@@ -336,14 +340,15 @@ TALK = {
 
 def test_only_the_turns_of_some_speakers(run, toy):
     row = json.dumps(TALK).encode()
-    document = run("link", toy, "--turns", "USER", stdin=row).json
+    lexical = ("link", toy, "--config", "lexical")
+    document = run(*lexical, "--turns", "USER", stdin=row).json
     assert [(link["turn"], link["start"], link["entity"]) for link in document["links"]] == [
         (1, 4, "mercury-element")
     ]
     assert document["turns"] == TALK["turns"]
-    both = run("link", toy, "--turns", "user", "--turns", "system", stdin=row).json
+    both = run(*lexical, "--turns", "user", "--turns", "system", stdin=row).json
     assert [link["turn"] for link in both["links"]] == [0, 1]
-    told = run("link", toy, "--turns", "user", "--explain", "--json", stdin=row).json
+    told = run(*lexical, "--turns", "user", "--explain", "--json", stdin=row).json
     assert [(span["turn"], span["text"], span["entity"]) for span in told["spans"]] == [
         (1, "Mercury", "mercury-element")
     ]
@@ -351,9 +356,9 @@ def test_only_the_turns_of_some_speakers(run, toy):
 
 def test_a_speaker_who_says_nothing_is_told(run, toy):
     done = run("link", toy, "--turns", "usr", "--turns", "User", stdin=json.dumps(TALK).encode())
-    assert (done.code, done.err) == (0, "entlink: no turn is of 'usr'; there are turns of 'SYSTEM', 'User'\n")
+    assert (done.code, done.notes) == (0, "entlink: no turn is of 'usr'; there are turns of 'SYSTEM', 'User'\n")
     nobody = run("link", toy, "--turns", "user", stdin=b'{"turns": [{"text": "The Sun"}]}')
-    assert (nobody.json["links"], nobody.err) == ([], "entlink: no turn is of 'user'; no turn has a speaker\n")
+    assert (nobody.json["links"], nobody.notes) == ([], "entlink: no turn is of 'user'; no turn has a speaker\n")
 
 
 def test_turns_need_conversations(run, toy, text_file):
@@ -373,6 +378,7 @@ def test_a_conversation_can_be_linked_as_a_whole(run, toy, tmp_path):
     config = tmp_path / "whole.toml"
     config.write_text("[conversation]\nas_whole = true\n")
     row = json.dumps(TALK).encode()
-    assert [link["entity"] for link in run("link", toy, stdin=row).json["links"]][:2] == ["mercury-element"] * 2
+    parts = run("link", toy, "--config", "lexical", stdin=row).json
+    assert [link["entity"] for link in parts["links"]][:2] == ["mercury-element"] * 2
     whole = run("link", toy, "--config", config, stdin=row).json
     assert [link["entity"] for link in whole["links"]] == ["mercury-element", "mercury-planet", "sun"]

@@ -63,7 +63,7 @@ def test_control_characters_neither_steer_the_terminal_nor_move_the_marks():
 
 def test_a_terminal_gets_the_view(toy):
     ours, theirs = pty.openpty()
-    words = [sys.executable, "-m", "entlink", "link", str(toy), "-"]
+    words = [sys.executable, "-m", "entlink", "link", str(toy), "-", "--config", "lexical"]
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
     subprocess.run(words, input=b"The Sun", stdout=theirs, stderr=subprocess.PIPE, env=environment, timeout=60)
     os.close(theirs)

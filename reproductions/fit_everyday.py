@@ -42,6 +42,7 @@ EVERYDAY = Path(__file__).parent.parent / "benchmarks" / "everyday" / "paragraph
 FORMS = {WITHOUT_ENCODER: "everyday", WITH_ENCODER: "everyday-encoder"}
 _PULL = 2.0  # towards 0, in units of each feature's spread
 _RANKER_PULL = 0.5
+_ENDS, _CUT_SHORT = ("2", "Pro", "Plus", "3", "Max", "40"), 0.25  # of the names of a table
 _SCHOOLS = 1_000  # paragraphs
 _FEW = 0.015  # what a word in lower case that Schools Wikipedia leaves without a link counts
 _RANKED = (
@@ -133,6 +134,20 @@ def lowered(examples: Iterable[Example]) -> list[Example]:
     return [one._replace(text=one.text.lower()) for one in examples if len(one.text.lower()) == len(one.text)]
 
 
+def misspelt(examples: Iterable[Example]) -> list[Example]:
+    """One letter of every longer name is another one."""
+    chance = random.Random(11)
+    found = []
+    for one in examples:
+        text = one.text
+        for start, end in one.gold:
+            at = start + 4 + chance.randrange(max(1, end - start - 4))
+            if end - start >= 7 and text[at].isalpha():
+                text = text[:at] + chance.choice("aeioutnsr") + text[at + 1 :]
+        found.append(one._replace(text=text))
+    return found
+
+
 def small_kb(kb: KnowledgeBase, examples: Iterable[Example], path: Path) -> None:
     """A table of a thousand rows: half of what the texts speak of and as much else, half of it without a text."""
     chance = random.Random(7)
@@ -144,7 +159,9 @@ def small_kb(kb: KnowledgeBase, examples: Iterable[Example], path: Path) -> None
             entity = kb.get(id)
             assert entity is not None
             told = (entity.description or "")[:200] if chance.random() < 0.5 else ""
-            lines.write(json.dumps({"id": id, "title": entity.title, "text": told}) + "\n")
+            # As with products, what people write is often a part of the name.
+            title = f"{entity.title} {chance.choice(_ENDS)}" if chance.random() < _CUT_SHORT else entity.title
+            lines.write(json.dumps({"id": id, "title": title, "text": told}) + "\n")
     command = [sys.executable, "-m", "entlink", "kb", "build", table, "-o", path, "--quiet"]
     subprocess.run(command, check=True)
 
@@ -274,6 +291,7 @@ def main(arguments: argparse.Namespace) -> None:
             few = only_in(small.kb, own)
             asked = [(linker, source) for source in sources]
             asked += [(small, Source(few, 0.0, 0.5)), (small, Source(lowered(few), 0.0, 0.5))]
+            asked += [(small, Source(misspelt(few), 0.0, 0.25))]
             asked += [(chinese, Source(everyday(titles(chinese.kb), "zh"), 0.0, 1.0))]
             for one, source in asked:
                 one.ranker.weights.update(weights)  # type: ignore[attr-defined]

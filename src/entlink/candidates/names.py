@@ -10,6 +10,8 @@ from entlink.documents import Candidate
 from entlink.kb.indexes.short_names import ShortNames
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.names.aliases import prior
+from entlink.kb.names.neighbours import near_keys
+from entlink.text.folding import key_of
 from entlink.text.titles import looks_like_disambiguation, without_parenthesis
 
 _SHARE_OF_TITLE = 0.5
@@ -20,7 +22,8 @@ class NamesRetriever(SurfaceLookup):
 
     Evidence: `prior` P(e|m) and `tier` of a name, `shortened` the share of a short form by how often texts speak of
     each entity in full, `times` the logarithm of that number, `is_title` if the name is the title as it is written.
-    Disambiguation pages are no candidates.
+    A surface that is no name at all is compared with names that are written almost so, and `edit` says how alike the
+    two are. Disambiguation pages are no candidates.
     """
 
     needs = "an index of names cut short, made at the first use"
@@ -53,9 +56,21 @@ class NamesRetriever(SurfaceLookup):
                 own = found.setdefault(name.entity, {})
                 own["shortened"] = name.times / spoken
                 own["times"] = log1p(name.times)
+        if not found and not entries:
+            found = self._near(surface)
         ranked = sorted(found.items(), key=lambda one: -_rough(one[1]))
         candidates = (self._candidate(surface, key, evidence) for key, evidence in ranked)
         return tuple(islice((one for one in candidates if one is not None), self.limit))
+
+    def _near(self, surface: str) -> dict[int, dict[str, float]]:
+        """Entities with a name that is written almost like the surface, the most alike first."""
+        found: dict[int, dict[str, float]] = {}
+        for key, alike in near_keys(self.kb, key_of(surface)):
+            meaning = self.kb.meaning_of_key(key)
+            for entry in meaning.entries:
+                share = prior(entry.support, meaning.total) * alike
+                found.setdefault(entry.entity, {"prior": share, "edit": alike})
+        return found
 
     def _candidate(self, surface: str, key: int, evidence: dict[str, float]) -> Candidate | None:
         entity = self.kb.entity(key)

@@ -9,6 +9,7 @@ from typing import Literal
 from entlink.documents import Document, Mention, Span
 from entlink.kb.indexes.short_names import ShortNames
 from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.kb.names.near_names import NearNames
 from entlink.text.segmentation import whole_words
 from entlink.text.word_frequency import word_frequency
 
@@ -17,6 +18,7 @@ _CACHED = 200_000
 _CAPITALISED = re.compile(r"(?:[A-Z]\.){2,}|[^\W\d_a-z][\w'’.\-]*\w")
 _ANY_WORD = re.compile(r"(?:[A-Z]\.){2,}|[^\W\d_][\w'’.\-]*\w")
 _EVERYDAY = {"names": 0.0, "terms": 3.4, "all": 4.6}  # log10 of occurrences per million words, plus 2
+_HAS_CAPITALS = re.compile(r"[a-z][^.!?\n]*\b[A-Z][a-z]")  # beside those that sentences begin with
 _WORDS = """
     a an the this that these those i you he she it we they me him her us them my your his its our their and or
     but if so as at by for from in into of on off over to up with who what which when where why how not no yes
@@ -32,7 +34,8 @@ _COMMON = 4.0  # words as common as "later" are no name cut short
 class NamesDetector:
     """All names of the knowledge base in a text, and capitalised words that are one of its names cut short.
 
-    In a small knowledge base, words in lower case may be a name cut short, too: "my juniper tent leaks".
+    In a small knowledge base, words in lower case may be a name cut short, too ("my juniper tent leaks"), and words
+    may be a name that is misspelt ("lumn analytics"). So may words that mostly have a capital, in a text that has none.
 
     `what` says which words without a capital are looked at: `names` none, `terms` those that are not everyday words
     of English, `all` all but the most common. Mentions may overlap: use the NIL policy `keep`, which settles that.
@@ -48,7 +51,9 @@ class NamesDetector:
     def knowledge_base_changed(self) -> None:
         self._scanner = self.kb.scanner(plurals=True)
         self._short.knowledge_base_changed()
-        self._cut_pattern = _ANY_WORD if len(self.kb) <= _SMALL and self.what != "names" else _CAPITALISED
+        is_small = len(self.kb) <= _SMALL
+        self._any_word_is_cut = is_small and self.what != "names"
+        self._near = NearNames(self.kb) if is_small else None
         self._occurrences: dict[str, int] = {}
         self._is_proposed: dict[str, bool] = {}
         self._is_short: dict[str, bool] = {}
@@ -66,6 +71,8 @@ class NamesDetector:
             matches = whole_words(text, matches, self._times)
         spans = {span for span in matches if self._proposes(text[span[0] : span[1]])}
         spans.update(self._short_names(text))
+        if self._near is not None:
+            spans.update(self._near.spans(text))
         return [Mention(Span(start, end), text[start:end]) for start, end in sorted(spans)]
 
     def _proposes(self, surface: str) -> bool:
@@ -100,7 +107,8 @@ class NamesDetector:
     def _short_names(self, text: str) -> list[tuple[int, int]]:
         found = []
         before: list[re.Match[str]] = []
-        for match in self._cut_pattern.finditer(text):
+        any_word = self._any_word_is_cut or (self.what != "names" and not _HAS_CAPITALS.search(text))
+        for match in (_ANY_WORD if any_word else _CAPITALISED).finditer(text):
             if before and text[before[-1].end() : match.start()] != " ":
                 before = []
             before = [*before[1 - _LONGEST_SHORT :], match]

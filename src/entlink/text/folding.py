@@ -78,6 +78,14 @@ def is_spaceless(character: str) -> bool:
     return _SPACELESS.match(character) is not None
 
 
+def unaccented(name: str) -> str:
+    """Latin letters without their accents: Beyoncé as Beyonce. Other scripts stay as they are."""
+    if name.isascii():
+        return name
+    parts = (unicodedata.normalize("NFD", character) for character in unicodedata.normalize("NFC", name))
+    return "".join(part[0] if part[0].isascii() else unicodedata.normalize("NFC", part) for part in parts)
+
+
 def _has_special(folded: str) -> bool:
     """Whether any character is a combining mark or of a spaceless script: then plain words do not do."""
     # A search for one large class is ten times slower than looking at each distinct character once.

@@ -24,11 +24,13 @@ def short_forms(name: str) -> tuple[str, ...]:
     "Knoxville, Tennessee" gives knoxville, "Barack Obama" obama and barack, "Los Angeles" los, angeles and LA.
     """
     bare = without_parenthesis(name) or name
-    if len(bare) > _LONGEST:
+    if len(bare) > _LONGEST or (bare.isascii() and bare.isalnum()):
         return ()
-    whole = {key_of(name), key_of(bare)}
     found = dict.fromkeys((*_cut(bare), *_initials_of(bare)))
-    return tuple(form for form in found if form not in whole)
+    if found:
+        for whole in (name, bare):
+            found.pop(key_of(whole), None)
+    return tuple(found)
 
 
 def initials(surface: str) -> str | None:
@@ -74,7 +76,7 @@ def _may_stand_alone(key: str, begins: str) -> bool:
 
 
 def _initials_of(name: str) -> Iterator[str]:
-    for part in (name, name.split(", ")[0]):
+    for part in dict.fromkeys((name, name.split(", ")[0])):
         words = part.replace("-", " ").replace(",", " ").split()
         if len(words) < _FEWEST_LETTERS:
             continue

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 from entlink.kb.names.opening_phrases import ASIDE, Phrases, phrases_of
@@ -20,6 +21,7 @@ _LONGEST, _MOST_WORDS = 60, 6  # characters and words of a name
 _LAST_LATIN = 0x24F
 _QUOTES = "\"“”„‘’'«»*"
 _SIGNS = frozenset("()[].\n")
+_TWO_CAPITALS = re.compile(r"[A-Z][A-Za-z0-9&/.-]*[A-Z]")  # what every abbreviation has
 _ABBREVIATION = re.compile(r"[A-Z0-9](?:[A-Za-z0-9&/-]|\.){0,9}")
 _POST_NOMINAL = re.compile(r"\s(?![IVX]+$)[A-Z]{2,}$")  # "Gareth Gwenlan OBE"
 _REMARK = re.compile("[;:]")
@@ -97,18 +99,35 @@ class _Reader:
     def __init__(self, title: str, phrases: Phrases) -> None:
         self._phrases = phrases
         self._title = without_parenthesis(title) or title
-        self._keys = {key_of(title), key_of(self._title)}
-        self._words = key_of(self._title).split()
-        self._is_proper = any(word[:1].isupper() for word in self._title.split()[1:])
-        self._is_latin = _is_latin(title)
-        self._joins = phrases.joins.search(f" {self._title} ") is not None
+        self._whole_title = title
+
+    @cached_property
+    def _keys(self) -> frozenset[str]:
+        return frozenset((key_of(self._whole_title), key_of(self._title)))
+
+    @cached_property
+    def _words(self) -> list[str]:
+        return key_of(self._title).split()
+
+    @cached_property
+    def _is_proper(self) -> bool:
+        return any(word[:1].isupper() for word in self._title.split()[1:])
+
+    @cached_property
+    def _is_latin(self) -> bool:
+        return _is_latin(self._whole_title)
+
+    @cached_property
+    def _joins(self) -> bool:
+        return self._phrases.joins.search(f" {self._title} ") is not None
 
     def names(self, head: _Head) -> Iterator[str]:
-        leads = list(self._phrases.leads.finditer(head.text))
-        first = leads[0].start() if leads else len(head.text)
-        subject = head.text[:first]
-        yield from self._of_subject(subject)
-        yield from self._after(leads, head.text)
+        subject = head.text
+        if tidy(subject) != self._title or self._phrases.separator.search(subject):  # seldom, and it takes time
+            leads = list(self._phrases.leads.finditer(head.text))
+            subject = head.text[: leads[0].start()] if leads else head.text
+            yield from self._of_subject(subject)
+            yield from self._after(leads, head.text)
         for aside in head.asides:
             for segment in aside.text.split(";"):
                 yield from self._of_aside(segment, subject, goes_on=aside.goes_on)
@@ -151,8 +170,11 @@ class _Reader:
         if leads:
             yield from self._after(leads, marked)
             return
+        may_be_other = is_list and not goes_on
+        if not may_be_other and not _TWO_CAPITALS.search(bare):
+            return  # a date, most often
         for name in self._listed(bare):
-            is_other = is_list and not goes_on and (not self._is_proper or " " in name)
+            is_other = may_be_other and (not self._is_proper or " " in name)
             if is_other or self._abbreviates(name, subject):
                 yield name
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from enum import IntFlag
 from typing import TYPE_CHECKING
 
+from entlink.text.folding import unaccented
 from entlink.text.short_forms import short_spaceless
 from entlink.text.titles import tidy, without_parenthesis
 
@@ -19,7 +20,7 @@ class NameSource(IntFlag):
     """Where a (surface, entity) pair was seen; several may hold."""
 
     TITLE = 1
-    STRIPPED = 2  # the title without its closing parenthesis, or in a spaceless script what people say for short
+    STRIPPED = 2  # less than is written: without a closing parenthesis, accents, or in 南京市 the kind of place
     ALIAS = 4
     ANCHOR = 8
     OPENING = 16  # given by the first sentence of the entity's description
@@ -35,6 +36,15 @@ def given_names(entity: Entity) -> Iterator[tuple[str, NameSource]]:
 
 
 def _given(entity: Entity) -> Iterator[tuple[str, NameSource]]:
+    """Names with accents without them, too, as people type them."""
+    for name, source in _as_written(entity):
+        yield name, source
+        plain = unaccented(name)
+        if plain != name:
+            yield plain, NameSource.STRIPPED
+
+
+def _as_written(entity: Entity) -> Iterator[tuple[str, NameSource]]:
     title = tidy(entity.title)
     yield title, NameSource.TITLE
     stripped = without_parenthesis(title)

@@ -156,7 +156,7 @@ class _TextUse:
 
     def of(self, surface: str, title: str) -> dict[str, float]:
         found = {"capitals": self._capitals, "no_capitals": float(self._capitals < _FEW)}
-        full = title.partition(" (")[0]
+        full = title.partition(" (")[0].removeprefix("The ")
         if surface != full and " " in full and self._has_name(full.lower()):
             found["in_full"] = 1.0
         elif any(one not in title and one != surface for one in self._names.get(surface, ())):
@@ -188,7 +188,7 @@ AT_FIRST_LOOK = frozenset((
     "upper", "capitalised", "mixed", "single", "two", "many", "short", "digit", "number", "lower_frequency", "capital_frequency",
     "mostly_lower", "kb_occurrences", "kb_lower", "kb_as_written", *(f"is_{kind}" for kind in _KINDS), "has_parenthesis",
     "title_one_word", "description", "popularity", "title_lower", "tier", "is_title", "is_bare_title", "prior", "bias",
-    "only_shortened", "shortened", "times", "small", "characters",
+    "only_shortened", "shortened", "times", "small", "characters", "misspelt",
 ))  # fmt: skip
 
 
@@ -205,7 +205,9 @@ def _of_name(evidence: Mapping[str, float]) -> dict[str, float]:
         "is_bare_title": evidence.get("is_bare_title", 0.0),
         "prior": evidence.get("prior", 0.0),
     }
-    if "tier" not in evidence:
+    if "edit" in evidence:
+        found["misspelt"] = 1.0 - evidence["edit"]
+    elif "tier" not in evidence:
         found["only_shortened"] = 1.0
         found["shortened"] = evidence.get("shortened", 0.0)
         found["times"] = evidence.get("times", 0.0)

@@ -162,7 +162,7 @@ def small_kb(kb: KnowledgeBase, examples: Iterable[Example], path: Path) -> None
             # As with products, what people write is often a part of the name.
             title = f"{entity.title} {chance.choice(_ENDS)}" if chance.random() < _CUT_SHORT else entity.title
             lines.write(json.dumps({"id": id, "title": title, "text": told}) + "\n")
-    command = [sys.executable, "-m", "entlink", "kb", "build", table, "-o", path, "--quiet"]
+    command: list[str | Path] = [sys.executable, "-m", "entlink", "kb", "build", table, "-o", path, "--quiet"]
     subprocess.run(command, check=True)
 
 

@@ -245,7 +245,7 @@ def make_linker(arguments: Namespace, mentions: str = "detect") -> Linker:
     if arguments.config:
         config = read_config(arguments.config)
     else:
-        config, told = default_linker(arguments.kb, trust=arguments.trust)
+        config, told = default_linker(arguments.kb, spans_given=mentions != "detect", trust=arguments.trust)
         note(f"linking with {told}")
     detector = {name: value for name in _DETECTOR_SETTINGS if (value := getattr(arguments, name)) is not None}
     _check_detector_settings(arguments, detector, str(config.detector["name"]), mentions)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from entlink.kb.indexes.derived import VECTORS
 from entlink.linking.config import LINKER_FILE, LinkerConfig, found_beside, linker_beside, read_config
 
-WITHOUT_MODEL, WITH_ENCODER = "everyday", "everyday-encoder"
+WITHOUT_MODEL, WITH_ENCODER, OF_GIVEN_SPANS = "everyday", "everyday-encoder", "zero-shot"
 ENCODER = "minilm"
 
 
@@ -18,16 +19,18 @@ class DefaultLinker(NamedTuple):
     told: str
 
 
-def default_linker(kb: str | Path, *, trust: bool = False) -> DefaultLinker:
+def default_linker(kb: str | Path, *, spans_given: bool = False, trust: bool = False) -> DefaultLinker:
     """The linker saved beside a knowledge base; else the one with the encoder; else the one without a model.
 
     The encoder is used where its extra is installed, its model is pulled and it reads the knowledge base's language.
-    Without `trust`, a saved linker that loads something from outside its folder is a ConfigError.
+    Spans that are given may be no names of the knowledge base at all, so that the encoder's linker of those is the one
+    that searches all entities. Without `trust`, a saved linker that loads something from outside its folder is a ConfigError.
     """
     beside = linker_beside(kb)
     if (beside / LINKER_FILE).exists():
         return DefaultLinker(found_beside(kb, trust=trust), f"the linker saved in {beside}")
-    if not _reads(kb):
+    reads, is_indexed = _encoder_and(kb)
+    if not reads:
         return DefaultLinker(
             read_config(WITHOUT_MODEL),
             f"names and words alone: the encoder {ENCODER} does not read the language of {Path(kb).name}",
@@ -35,18 +38,20 @@ def default_linker(kb: str | Path, *, trust: bool = False) -> DefaultLinker:
     missing = _missing()
     if missing:
         return DefaultLinker(read_config(WITHOUT_MODEL), f"names and words alone. Better with an encoder: {missing}")
-    return DefaultLinker(
-        read_config(WITH_ENCODER), f"the encoder {ENCODER}"
-    )
+    better = "" if is_indexed else f". Faster, and better for given spans: entlink kb index {kb} --vectors {ENCODER}"
+    config = read_config(OF_GIVEN_SPANS if spans_given else WITH_ENCODER)
+    return DefaultLinker(config, f"the encoder {ENCODER}{better}")
 
 
-def _reads(kb: str | Path) -> bool:
-    """Whether the encoder reads what a knowledge base is written in; where that is not sure, it does."""
+def _encoder_and(kb: str | Path) -> tuple[bool, bool]:
+    """Whether the encoder reads what a knowledge base is written in (where that is not sure, it does), and has vectors
+    of all its entities."""
     from entlink.kb.knowledge_base import KnowledgeBase
     from entlink.linking.language_check import language_of
 
     with KnowledgeBase.open(kb, names=False) as opened:
-        return language_of(opened) in ("English", None)
+        has_vectors = any(opened.index_folder.glob(f"{VECTORS}{ENCODER}*"))
+        return language_of(opened) in ("English", None), has_vectors
 
 
 def _missing() -> str:

@@ -151,7 +151,9 @@ def _judged(linker: Linker, document: Document, judgement: Judgement) -> SpanExp
     return _left(linker, document, span, outcome, reason, verdict.score)
 
 
-def _not_kept(linker: Linker, threshold: float, document: Document, kept: Iterable[Link]) -> Iterator[SpanExplanation]:
+def _not_kept(
+    linker: Linker, threshold: float, document: Document, kept: Iterable[Link]
+) -> Iterator[SpanExplanation]:
     """The proposals that the NIL policy did not take for links."""
     for link in linker.proposals(document):
         span, text = link.mention.span, link.mention.text

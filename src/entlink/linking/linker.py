@@ -326,7 +326,9 @@ def load(
     if isinstance(speakers, str):
         speakers = (speakers,)
     if not isinstance(config, LinkerConfig):
-        config = read_config(config) if config is not None else default_linker(path, trust=trust).config
+        given = mentions in ("given", "gold")
+        named = read_config(config) if config is not None else None
+        config = named or default_linker(path, spans_given=given, trust=trust).config
     config = upgraded(config)
     conversations = config.conversation
     if speakers:

@@ -26,7 +26,7 @@ def articles(wikis):
 
 @pytest.fixture(scope="module")
 def linker(sample_folder):
-    linker = entlink.load(sample_folder)
+    linker = entlink.load(sample_folder, config="lexical")
     yield linker
     linker.kb.close()
 
@@ -156,3 +156,14 @@ def test_counts_alone_link_much_of_a_conversation(linker, number, right):
         (starts[one["turn"]] + one["start"], starts[one["turn"]] + one["end"], one["entity"]) for one in row["gold"]
     ]
     assert hits(linker, document, gold) >= right
+
+
+def test_words_around_link_ordinary_text(sample_folder):
+    linker = entlink.load(sample_folder)
+    found = {link.mention.text: link.entity for link in linker.link((SAMPLES / "news.txt").read_text("utf-8")).links}
+    linker.kb.close()
+    assert found["Mercury"] == "Freddie Mercury"
+    assert found["Titan"] == "Titan (moon)"
+    assert found["Games"] == "Olympic Games"
+    assert found["Reading"] == "Reading, Berkshire"
+    assert not {"reading", "nice", "will", "Monday"} & set(found)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 
-def test_info(run, toy):
-    about = run("kb", "info", toy, "--json").json
+def test_info(run, own):
+    about = run("kb", "info", own, "--json").json
     assert (about["entities"], about["links"], about["links_unresolved"]) == (6, 10, 1)
     assert (about["pending_edits"], about["rules"], about["store_version"]) == (0, 0, 2)
     assert about["types"]["planet"] == 1
     (source,) = about["sources"]
     assert (source["name"], source["records"], len(source["sha256"])) == ("articles.jsonl", 7, 64)
     assert 0 < about["index_bytes"] < about["bytes"]
-    shown = run("kb", "info", toy).out
+    shown = run("kb", "info", own).out
     assert "  entities       6\n" in shown
     assert f"    sha256 {source['sha256']}\n" in shown
 

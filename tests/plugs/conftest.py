@@ -16,6 +16,6 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def linker(toy: Path) -> Iterator[Linker]:
-    linker = load(toy)
+    linker = load(toy, config="lexical")
     yield linker
     linker.kb.close()

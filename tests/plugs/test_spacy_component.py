@@ -32,7 +32,7 @@ def pipeline(toy: Path):
         if ents:
             ruler = nlp.add_pipe("entity_ruler")
             ruler.add_patterns([{"label": label, "pattern": text} for text, label in ents.items()])
-        made.append(nlp.add_pipe("entlink", config={"kb": str(toy), **config}))
+        made.append(nlp.add_pipe("entlink", config={"kb": str(toy), "linker_config": "lexical", **config}))
         return nlp
 
     yield pipeline
@@ -46,7 +46,7 @@ def ents_of(doc: Doc) -> list[tuple[str, str, str]]:
 
 class TestDetect:
     def test_ents_have_the_entity_and_its_first_type(self, pipeline):
-        doc = pipeline()(TEXT)
+        doc = pipeline(linker_config=None)(TEXT)
         assert ents_of(doc) == [
             ("Mercury", "planet", "mercury-planet"),
             ("Sun", "star", "sun"),
@@ -86,12 +86,12 @@ class TestDetect:
         assert ents_of(doc) == [("London", "city", "london")]
 
     def test_chinese_by_characters(self, pipeline):
-        doc = pipeline("zh")("我在北京市。")
+        doc = pipeline("zh", linker_config=None)("我在北京市。")
         assert ents_of(doc) == [("北京市", "city", "beijing")]
         assert doc._.entlink.language == "zh"
 
     def test_names_inside_one_token_share_it(self, pipeline):
-        nlp = pipeline()
+        nlp = pipeline(linker_config=None)
         nlp.tokenizer = Tokenizer(nlp.vocab)
         doc = nlp("From London/Paris, then.")
         assert [(span.text, span.kb_id_) for span in doc.spans["entlink"]] == [

@@ -260,7 +260,7 @@ def test_a_turn_is_read_after_what_was_said_before(linker):
 
 
 def test_the_name_of_a_speaker_is_no_mention_of_the_turn(folder, stage_folder, stage):
-    linker = entlink.load(stage_folder)
+    linker = entlink.load(stage_folder, config="lexical")
     try:
         named = msgspec.structs.replace(linker.conversations, speaker_names=True)
         made = entlink.Linker(

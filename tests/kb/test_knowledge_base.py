@@ -34,7 +34,8 @@ def test_an_entity_with_all_its_fields(world):
     assert planet == Entity(
         "planet",
         "Mercury (planet)",
-        "Mercury is the planet nearest to the Sun. Mercury has no moon.",
+        "Mercury is the planet nearest to the Sun. Mercury has no moon.\n\n"
+        "Unlike Venus, mercury the metal is liquid. MERCURY!",
         types=("planet",),
         external={"wikidata": "Q308"},
     )
@@ -70,7 +71,7 @@ def test_the_types_cache_follows_edits(own_world, opened):
 
 
 def test_an_open_one_goes_over_to_a_new_index(own_world, opened):
-    kb, linker = opened(own_world), load(own_world)
+    kb, linker = opened(own_world), load(own_world, config="lexical")
     before = linker.link("Mercury in New York City").links
     add(own_world, [Entity("zork", "Zork")])
     reindex(own_world, processes=1)
@@ -120,7 +121,7 @@ def test_a_folder_of_a_read_only_medium(own_world, opened, monkeypatch):
 READER = """
 import sys, time
 import entlink
-linker = entlink.load(sys.argv[1])
+linker = entlink.load(sys.argv[1], config="lexical")
 end, rounds, seen = time.monotonic() + float(sys.argv[2]), 0, set()
 while time.monotonic() < end:
     links = linker.link("Mercury, the Sun, Venus and Flicker in New York City").links
@@ -275,10 +276,13 @@ def test_indexing_folds_edits_in(kb):
     assert (kb.pending_edits, "zork" in kb.alias_index, kb.index_folder.name) == (0, True, "index-2")
 
 
-@pytest.mark.parametrize(("wanted", "made"), [("words", "words"), ("cooccurrence", "company"), ("short", "short")])
+@pytest.mark.parametrize(
+    ("wanted", "made"),
+    [("words", ["short", "words"]), ("cooccurrence", ["company", "short"]), ("short", ["short"])],
+)
 def test_search_indexes_leave_the_index_of_names_as_it_is(kb, wanted, made):
     assert kb.index(**{wanted: True}, processes=1).names is None
-    assert [one.name for one in derived_indexes(kb.index_folder)] == [made]
+    assert [one.name for one in derived_indexes(kb.index_folder)] == made
     assert kb.index_folder.name == "index-1"
 
 

@@ -77,7 +77,7 @@ def meanings(folder) -> dict:
             for surface in SURFACES:
                 meaning = kb.meaning(surface)
                 found[date, surface] = (kb.aliases(surface), meaning.linked, set(meaning.forms))
-    linker = load(folder)
+    linker = load(folder, config="lexical")
     found["links"] = [(link.mention.span, link.entity, link.score) for link in linker.link(TEXT).links]
     linker.kb.close()
     return found

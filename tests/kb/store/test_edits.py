@@ -32,6 +32,14 @@ def linker(own_world):
     linker.kb.close()
 
 
+@pytest.fixture
+def lexical(own_world):
+    """One that links a name by itself to whom it means most often."""
+    linker = load(own_world, config="lexical")
+    yield linker
+    linker.kb.close()
+
+
 def linked(linker, text: str) -> dict[str, str]:
     return {link.mention.text: link.entity for link in linker.link(text).links}
 
@@ -58,10 +66,10 @@ def test_a_change_is_seen_at_once(own_world, kb, linker):
     assert kb.types("venus") == ("planet",)
 
 
-def test_a_removal_is_seen_at_once(own_world, kb, linker):
-    assert linked(linker, "Mercury") == {"Mercury": "planet"}
+def test_a_removal_is_seen_at_once(own_world, kb, lexical):
+    assert linked(lexical, "Mercury") == {"Mercury": "planet"}
     assert remove(own_world, ["planet"]) == 1
-    assert linked(linker, "Mercury") == {"Mercury": "element"}
+    assert linked(lexical, "Mercury") == {"Mercury": "element"}
     kb.refresh()
     assert kb.get("planet") is None
     assert kb.resolve("Q308") is None
@@ -91,14 +99,14 @@ def test_an_edit_of_another_process_is_seen(own_world, linker):
     assert linked(linker, "Zork") == {"Zork": "zork"}
 
 
-def test_two_linkers_on_one_knowledge_base_both_see_an_edit(own_world, linker):
+def test_two_linkers_on_one_knowledge_base_both_see_an_edit(own_world, lexical):
     from entlink.linking.linker import Linker
 
-    other = Linker(linker.kb, linker.detector, linker.retrievers, linker.ranker, linker.nil)
-    other.retrievers = [type(linker.retrievers[0])(linker.kb)]
-    assert linked(linker, "Mercury") == linked(other, "Mercury") == {"Mercury": "planet"}
+    other = Linker(lexical.kb, lexical.detector, lexical.retrievers, lexical.ranker, lexical.nil)
+    other.retrievers = [type(lexical.retrievers[0])(lexical.kb)]
+    assert linked(lexical, "Mercury") == linked(other, "Mercury") == {"Mercury": "planet"}
     remove(own_world, ["planet"])
-    assert linked(linker, "Mercury") == {"Mercury": "element"}
+    assert linked(lexical, "Mercury") == {"Mercury": "element"}
     assert linked(other, "Mercury") == {"Mercury": "element"}
 
 
@@ -222,13 +230,13 @@ def test_there_is_nothing_to_edit(tmp_path):
 # Pins and blocks
 
 
-def test_a_pin_decides_and_can_be_lifted(own_world, kb, linker):
+def test_a_pin_decides_and_can_be_lifted(own_world, kb, lexical):
     pin(own_world, "Mercury", "element")
-    assert linked(linker, "Mercury mercury") == {"Mercury": "element", "mercury": "element"}
+    assert linked(lexical, "Mercury mercury") == {"Mercury": "element", "mercury": "element"}
     kb.refresh()
     assert kb.meaning("Mercury").pinned
     assert unrule(own_world, "Mercury") == 1
-    assert linked(linker, "Mercury") == {"Mercury": "planet"}
+    assert linked(lexical, "Mercury") == {"Mercury": "planet"}
     assert unrule(own_world, "Mercury") == 0
 
 

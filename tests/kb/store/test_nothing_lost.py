@@ -113,7 +113,7 @@ def test_the_best_entity_of_a_type_is_linked_however_many_others_there_are(tmp_p
     rows = [article(f"p{number}", "John Smith", types=["person"]) for number in range(40)]
     rows = [{**row, "title": f"John Smith ({row['id']})"} for row in rows]
     folder = make_kb(tmp_path, [*rows, article("s", "John Smith (ship)", types=["ship"])])
-    (link,) = load(folder, types=["ship"]).link("The John Smith sank.").links
+    (link,) = load(folder, config="lexical", types=["ship"]).link("The John Smith sank.").links
     assert (link.entity, link.score) == ("s", 1.0)
 
 

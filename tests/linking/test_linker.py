@@ -204,9 +204,18 @@ def test_given_mentions_of_other_types_are_nil(world_folder, loaded):
 
 def test_weak_links_are_dropped(world_folder, loaded):
     text = "Mercury and Venus"
-    for config in ("lexical", None):
-        assert entities(loaded(world_folder, config=config, min_score=0.7).link(text)) == [("Venus", "venus")]
+    assert entities(loaded(world_folder, config="lexical", min_score=0.7).link(text)) == [("Venus", "venus")]
     assert len(loaded(world_folder, config="lexical", min_score=4 / 6).link(text).links) == 2
+
+
+def test_the_default_drops_weak_links_too(world_folder, loaded):
+    text = "Mercury and Venus, VENUS and New York"
+    every = loaded(world_folder).link(text).links
+    weak, *stronger = sorted({link.score for link in every})
+    sure = loaded(world_folder, min_score=stronger[0]).link(text).links
+    assert entities(Document("sure", text, links=sure)) == [
+        (link.mention.text, link.entity) for link in every if link.score > weak
+    ]
 
 
 def test_linking_as_of_a_date(world_folder, loaded):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from entlink_cli import values
@@ -13,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from entlink.kb.knowledge_base import KnowledgeBase
+    from entlink.linking.config import LinkerConfig
     from entlink.linking.linker import Linker
     from entlink.sources import WikiOptions
     from entlink_cli.parsing import Namespace, Parser
@@ -30,6 +30,7 @@ FORMATS = (
     "mediawiki",
     "mediawiki-sql",
 )
+_READ_SHORT_NAMES = {"names", "shortened"}  # detectors and retrievers
 _DETECTOR_SETTINGS = {"what": "names", "case": "dictionary", "min_link_probability": "dictionary"}
 
 
@@ -251,6 +252,7 @@ def make_linker(arguments: Namespace, mentions: str = "detect") -> Linker:
     _check_detector_settings(arguments, detector, str(config.detector["name"]), mentions)
     nil = {} if arguments.nil_threshold is None else {"threshold": arguments.nil_threshold}
     config = msgspec.structs.replace(config, detector={**config.detector, **detector}, nil={**config.nil, **nil})
+    _make_short_names(arguments.kb, config)
     return load(
         arguments.kb,
         config=config,
@@ -261,6 +263,22 @@ def make_linker(arguments: Namespace, mentions: str = "detect") -> Linker:
         speakers=getattr(arguments, "turns", ()),
         personal=getattr(arguments, "personal", None) and (config.conversation.personal or True),
     )
+
+
+def _make_short_names(kb: str, config: LinkerConfig) -> None:
+    """The index of names cut short where a linker reads it: a knowledge base of an earlier build may lack it."""
+    from pathlib import Path
+
+    from entlink.kb.indexes.making import make_search_indexes
+    from entlink.kb.indexes.short_names import has_short_names
+    from entlink_cli.terminal.progress import progress
+
+    if _READ_SHORT_NAMES.isdisjoint(stage["name"] for stage in (config.detector, *config.retriever)):
+        return
+    if not has_short_names(Path(kb)):
+        note(f"{kb} was built without an index of names cut short, which is made now, once")
+        with progress() as report:
+            make_search_indexes(Path(kb), short=True, progress=report)
 
 
 def _check_detector_settings(arguments: Namespace, given: Iterable[str], detector: str, mentions: str) -> None:

@@ -176,7 +176,7 @@ def test_merge_by_title(run, tmp_path, write_lines):
     ant = {"id": "2", "title": "Ant"}
     kbs, out = [tmp_path / "a.kb", tmp_path / "b.kb"], tmp_path / "both.kb"
     for kb, rows in zip(kbs, ([movie, ant], [film, {**ant, "title": "Bee"}]), strict=True):
-        run("kb", "build", write_lines(kb.with_suffix(".jsonl"), rows), "-o", kb, "--names-in-openings")
+        run("kb", "build", write_lines(kb.with_suffix(".jsonl"), rows), "-o", kb)
     done = run("kb", "merge", *kbs, "-o", out, "--by", "title")
     assert done.code == 0
     assert "0 by title, 0 by redirect, 1 by openings; 1 got a new id\n" in done.out
@@ -188,12 +188,14 @@ def test_merge_by_title(run, tmp_path, write_lines):
 
 def test_names_in_openings(run, tmp_path, write_lines):
     rows = [{"id": "1", "title": "Coriander", "description": "Coriander, also known as cilantro, is a herb."}]
-    built = run(
-        "kb", "build", write_lines(tmp_path / "a.jsonl", rows), "-o", tmp_path / "a.kb", "--names-in-openings"
-    )
+    source = write_lines(tmp_path / "a.jsonl", rows)
+    built = run("kb", "build", source, "-o", tmp_path / "a.kb")
     assert "in openings  1 name, of which 1 redirect\n" in built.out
-    assert "in openings    1 name, of which 1 redirect\n" in run("kb", "info", tmp_path / "a.kb").out
+    assert "in openings     1 name, of which 1 redirect\n" in run("kb", "info", tmp_path / "a.kb").out
     assert run("kb", "show", tmp_path / "a.kb", "Cilantro", "--json").json["entity"]["id"] == "1"
+    plain = run("kb", "build", source, "-o", tmp_path / "plain.kb", "--no-names-in-openings")
+    assert "in openings" not in plain.out
+    assert run("kb", "show", tmp_path / "plain.kb", "Cilantro").code == 4
 
 
 def test_export_can_be_built_again(run, toy, tmp_path):

@@ -12,7 +12,7 @@ def test_info(run, own):
     assert (source["name"], source["records"], len(source["sha256"])) == ("articles.jsonl", 7, 64)
     assert 0 < about["index_bytes"] < about["bytes"]
     shown = run("kb", "info", own).out
-    assert "  entities       6\n" in shown
+    assert "  entities        6\n" in shown
     assert f"    sha256 {source['sha256']}\n" in shown
 
 

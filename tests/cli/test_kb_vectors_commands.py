@@ -14,19 +14,28 @@ def named_encoders(monkeypatch):
     monkeypatch.setattr("entlink.encoders.loading.load_encoder", lambda spec: LetterEncoder(name=spec))
 
 
+def vectors_in(index):
+    """How many vectors each index over them has."""
+    return [one.card.rows for one in derived_indexes(index) if one.name.startswith("vectors")]
+
+
 def test_vectors_are_indexed_once(run, own):
     done = run("kb", "index", own, "--vectors", "letters")
     assert (done.code, done.out) == (0, f"{own}: 7 vectors of letters indexed\n")
     assert "the same command goes on" in done.err
     again = run("kb", "index", own, "--vectors", "letters")
     assert (again.out, again.err) == (f"{own}: 7 vectors of letters are up to date\n", "")
-    assert [one.card.rows for one in derived_indexes(own / "index-1")] == [7]
+    assert vectors_in(own / "index-1") == [7]
 
 
 def test_several_encoders_and_words_at_once(run, own):
     done = run("kb", "index", own, "--vectors", "letters", "--vectors", "others", "--words", "--quiet")
     assert (done.code, done.out, done.err) == (0, "", "")
-    assert [one.name.partition("-")[0] for one in derived_indexes(own / "index-1")] == ["vectors", "vectors", "words"]
+    assert [one.name.partition("-")[0] for one in derived_indexes(own / "index-1")][1:] == [
+        "vectors",
+        "vectors",
+        "words",
+    ]
 
 
 def test_edits_are_folded_in_before_and_later(run, own):
@@ -35,7 +44,7 @@ def test_edits_are_folded_in_before_and_later(run, own):
         done = run("kb", "index", own, "--vectors", "letters")
         assert done.code == 0
         assert " names indexed\n" in done.out
-        assert [one.card.rows for one in derived_indexes(own / f"index-{number}")] == [6 + number]
+        assert vectors_in(own / f"index-{number}") == [6 + number]
 
 
 def test_an_interrupted_run_says_that_it_goes_on(run, own, monkeypatch):

@@ -10,7 +10,7 @@ from entlink.kb.indexes.derived import derived_indexes
 def test_words_are_indexed_ahead(run, own):
     done = run("kb", "index", own, "--words")
     assert (done.code, done.out) == (0, f"{own}: the words of names and descriptions indexed\n")
-    assert [one.name for one in derived_indexes(own / "index-1")] == ["words"]  # names needed no new index
+    assert [one.name for one in derived_indexes(own / "index-1")] == ["short", "words"]  # names needed no new index
 
 
 def test_edits_are_folded_in_before(run, own):
@@ -18,7 +18,7 @@ def test_edits_are_folded_in_before(run, own):
     done = run("kb", "index", own, "--words")
     assert done.code == 0
     assert done.out.endswith(" names and the words of names and descriptions indexed\n")
-    assert [one.name for one in derived_indexes(own / "index-2")] == ["words"]
+    assert [one.name for one in derived_indexes(own / "index-2")] == ["short", "words"]
 
 
 def test_no_index_is_said_to_be_made_where_none_can_be_kept(run, own, monkeypatch):
@@ -26,19 +26,19 @@ def test_no_index_is_said_to_be_made_where_none_can_be_kept(run, own, monkeypatc
     done = run("kb", "index", own, "--words")
     assert (done.code, done.out) == (3, "")
     assert "cannot be written" in done.err
-    assert not derived_indexes(own / "index-1")
+    assert [one.name for one in derived_indexes(own / "index-1")] == ["short"]
 
 
 def test_a_lost_index_is_made_too(run, own):
     (own / "index-1" / "index.json").unlink()
     assert run("kb", "index", own, "--words").code == 0
-    assert [one.name for one in derived_indexes(own / "index-2")] == ["words"]
+    assert [one.name for one in derived_indexes(own / "index-2")] == ["short", "words"]
 
 
 def test_a_plain_index_makes_words_anew_where_they_are(run, own):
     run("kb", "index", own, "--words", "--quiet")
     assert run("kb", "index", own).out.endswith(" names indexed\n")
-    assert [one.name for one in derived_indexes(own / "index-2")] == ["words"]
+    assert [one.name for one in derived_indexes(own / "index-2")] == ["short", "words"]
 
 
 def test_whole_texts_as_descriptions(run, tmp_path, write_lines):
@@ -58,9 +58,8 @@ def test_an_unknown_choice_is_told(run, tmp_path, choice):
 
 
 def test_info_tells_of_the_index(run, own):
-    assert run("kb", "info", own, "--json").json["search_indexes"] == {}
-    assert "search indexes" not in run("kb", "info", own).out
+    assert list(run("kb", "info", own, "--json").json["search_indexes"]) == ["short"]
     run("kb", "index", own, "--words")
     about = run("kb", "info", own, "--json").json
     assert 0 < about["search_indexes"]["words"] < about["index_bytes"]
-    assert "  search indexes  words " in run("kb", "info", own, "--verify").out
+    assert "  search indexes  short " in run("kb", "info", own, "--verify").out

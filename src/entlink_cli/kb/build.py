@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from argparse import BooleanOptionalAction
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -47,13 +48,14 @@ def _configure_build(parser: Parser) -> None:
     parser.add_argument(
         "--descriptions",
         choices=("opening", "full"),
-        default="opening",
-        help="describe an entity by how its page begins (default), or by its whole text, and keep its links",
+        help="describe an entity by its whole text, and keep its links (default), or by how its page begins, which "
+        "is smaller and the default with --no-text-counts",
     )
     parser.add_argument(
         "--names-in-openings",
-        action="store_true",
-        help='take the other names that first sentences give too ("Coriander, also known as cilantro, is"; English)',
+        action=BooleanOptionalAction,
+        help="take the other names that first sentences give, too (default: yes), as cilantro in "
+        '"Coriander, also known as cilantro, is"; of English texts',
     )
     parser.add_argument("--limit", metavar="N", type=values.whole, help="take the first N pages or records only")
     options.machine(parser)

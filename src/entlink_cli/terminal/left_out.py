@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def left_out_rows(about: Manifest | KnowledgeBaseInfo) -> list[tuple[str, str]]:
     """Redirects, disambiguation pages and openings, which became names, then what was left out and why."""
     rows = _wiki_rows(about.wiki) if about.wiki else []
-    if about.openings:
+    if about.openings and about.openings.names:
         names, redirects = about.openings.names, about.openings.redirects
         rows.append(("in openings", f"{number_of(names, 'name')}, of which {number_of(redirects, 'redirect')}"))
     left_out: Counter[str] = Counter()

@@ -10,6 +10,7 @@ from entlink.kb.build import from_sources as building
 from entlink.kb.build.from_sources import SUFFIX, BuildOptions, build
 from entlink.kb.build.merge import merge
 from entlink.kb.indexes.words.search import WordSearch
+from entlink.sources.mediawiki.export import DumpPart
 from knowledge_bases import article, make_kb, supports, write_articles
 from wiki_dumps import WikiPage, write_dump
 
@@ -24,7 +25,7 @@ WHOLE = "The Sun is a star.\n\nIt is near to Mercury."
 
 @pytest.mark.parametrize("count_text", [True, False])
 def test_all_paragraphs_with_a_blank_line_between(tmp_path, opened, count_text):
-    opening = opened(make_kb(tmp_path, ROWS, "opening", count_text=count_text))
+    opening = opened(make_kb(tmp_path, ROWS, "opening", count_text=count_text, descriptions="opening"))
     full = opened(make_kb(tmp_path, ROWS, "full", count_text=count_text, descriptions="full"))
     assert opening.require("sun").description == "The Sun is a star."
     assert full.require("sun").description == WHOLE
@@ -34,6 +35,27 @@ def test_all_paragraphs_with_a_blank_line_between(tmp_path, opened, count_text):
     assert full.occurrences("Sun") == opening.occurrences("Sun")
     found = {kb.folder.name: len(WordSearch(kb).search("near")) for kb in (opening, full)}
     assert found == {"opening.kb": 0, "full.kb": 1}
+
+
+def test_texts_that_are_counted_are_kept_and_others_only_if_asked_for(tmp_path, opened):
+    assert opened(make_kb(tmp_path, ROWS, "counted")).require("sun").description == WHOLE
+    uncounted = opened(make_kb(tmp_path, ROWS, "uncounted", count_text=False))
+    assert uncounted.require("sun").description == "The Sun is a star."
+
+
+def test_without_text_counts_a_wiki_is_read_for_its_links_only(tmp_path, monkeypatch):
+    dump = write_dump(tmp_path / "w.xml", [WikiPage("Sun", "A [[star]].\n\nIt is near.")])
+    read = []
+    versions = DumpPart._versions
+
+    def noting(self, raw, page, links):
+        read.append(links)
+        return versions(self, raw, page, links)
+
+    monkeypatch.setattr(DumpPart, "_versions", noting)
+    for number, settings in enumerate(({}, {"descriptions": "full"})):
+        build(dump, tmp_path / f"{number}.kb", BuildOptions(processes=1, count_text=False, **settings))
+    assert [links is not None for links in read] == [True, False]
 
 
 @pytest.mark.parametrize("count_text", [True, False])
@@ -82,7 +104,7 @@ def test_edits_describe_as_the_build_did(tmp_path, opened, descriptions, expecte
 
 def test_a_merge_of_whole_texts_describes_by_whole_texts(tmp_path, opened):
     full = make_kb(tmp_path, BOTH[:1], "full", format="jsonl", descriptions="full")
-    short = make_kb(tmp_path, BOTH[1:], "short", format="jsonl")
+    short = make_kb(tmp_path, BOTH[1:], "short", format="jsonl", descriptions="opening")
     for name, kbs, expected in (("both", [full, short], ""), ("one", [full], "An insect too.\n\n")):
         merge(kbs, tmp_path / f"{name}.kb")
         kb = opened(tmp_path / f"{name}.kb")

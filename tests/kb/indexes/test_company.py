@@ -320,7 +320,7 @@ def test_entities_that_come_later_have_company_by_the_words_of_their_titles(land
     reindex(lands, processes=1)
     kb.refresh()
     assert company.of("Dutch", keys) == [6, 2, 1, 6]
-    assert [one.name for one in derived_indexes(lands / "index-2")] == ["company"]
+    assert [one.name for one in derived_indexes(lands / "index-2")] == ["company", "short"]
     assert not (lands / "index-1").exists()
 
 

@@ -15,9 +15,9 @@ from knowledge_bases import supports
 
 
 def test_an_index_with_nothing_new_is_the_same_again(own_world):
-    before = {path.name: path.read_bytes() for path in (own_world / "index-1").iterdir()}
+    before = {path.name: path.read_bytes() for path in (own_world / "index-1").iterdir() if path.is_file()}
     reindex(own_world, processes=1)
-    after = {path.name: path.read_bytes() for path in (own_world / "index-2").iterdir()}
+    after = {path.name: path.read_bytes() for path in (own_world / "index-2").iterdir() if path.is_file()}
     assert after == before
 
 
@@ -86,7 +86,7 @@ def test_progress_of_indexing(own_world):
     seen = []
     reindex(own_world, processes=1, progress=lambda stage, done, total: seen.append(stage))
     assert "folding names" in seen
-    assert seen[-1] == "writing postings"
+    assert seen.index("writing postings") < seen.index("cutting names short")  # of what the build made beside it
 
 
 def test_a_card_does_not_list_itself_where_a_build_was_killed_as_it_ended(tmp_path, monkeypatch):

@@ -1,17 +1,22 @@
 from __future__ import annotations
 
+import shutil
 import sqlite3
 
 import pytest
 
 from entlink.documents import Entity
 from entlink.errors import DamagedError
+from entlink.kb.build import from_sources as building
+from entlink.kb.build.merge import merge
 from entlink.kb.indexes import short_names as short_index
-from entlink.kb.indexes.derived import derived_indexes, is_complete
-from entlink.kb.indexes.names import reindex
+from entlink.kb.indexes.derived import SHORT, derived_indexes, is_complete
+from entlink.kb.indexes.names import read_card, reindex
 from entlink.kb.indexes.short_names import DATABASE, ShortIndex, ensure_short
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.store.edits import add
+from entlink.kb.verify import verify
+from entlink.linking.linker import load
 from knowledge_bases import article, make_kb
 
 ROWS = [
@@ -25,7 +30,10 @@ ROWS = [
 
 @pytest.fixture
 def folder(copied_kb):
-    return copied_kb(ROWS)
+    """A knowledge base without the index, as earlier releases built them."""
+    folder = copied_kb(ROWS)
+    shutil.rmtree(folder / "index-1" / SHORT)
+    return folder
 
 
 def found(folder, form):
@@ -44,6 +52,40 @@ def test_those_spoken_of_most_come_first(folder):
     assert found(folder, "united") == [("uk", 3), ("us", 1)]
     assert found(folder, "ronald reagan") == []
     assert found(folder, "nothing") == []
+
+
+def test_a_build_and_a_merge_make_the_same_index(folder, copied_kb, tmp_path):
+    by_hand = (ensure_short(folder) / DATABASE).read_bytes()
+    built = copied_kb(ROWS, "built")
+    merge([built], tmp_path / "merged.kb")
+    for one in (built, tmp_path / "merged.kb"):
+        assert is_complete(one / "index-1" / SHORT)
+        assert (one / "index-1" / SHORT / DATABASE).read_bytes() == by_hand
+
+
+def test_linking_writes_nothing_into_a_fresh_knowledge_base(copied_kb):
+    folder = copied_kb(ROWS)
+    before = files_of(folder)
+    linker = load(folder, config="everyday")
+    assert linker.link("Nancy Reagan met President Reagan in the UK.").links
+    linker.kb.close()
+    assert files_of(folder) == before
+
+
+def files_of(folder):
+    """Every file with its time, but those by which SQLite keeps readers and writers apart."""
+    kept = (path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("kb.sqlite-"))
+    return {path: path.stat().st_mtime_ns for path in kept}
+
+
+def test_a_build_killed_as_it_ended_does_not_take_the_index_for_names(tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(building, "move_into_place", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            make_kb(tmp_path, ROWS)
+    folder = make_kb(tmp_path, ROWS)
+    assert not [name for name in read_card(folder / "index-1").files if name.startswith(SHORT)]
+    assert verify(folder)
 
 
 def test_namesakes_share_what_texts_say(tmp_path):

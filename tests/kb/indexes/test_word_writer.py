@@ -122,10 +122,11 @@ def test_a_run_that_was_stopped_while_it_merged_is_taken_up(own_world, monkeypat
             ensure_words(own_world, processes=1)
     folder = own_world / "index-1" / "words"
     assert not is_complete(folder)
-    assert derived_indexes(own_world / "index-1") == []
+    assert [one.name for one in derived_indexes(own_world / "index-1")] == ["short"]
     monkeypatch.setattr(word_writer, "write_block", None)  # not needed again
     assert ensure_words(own_world, processes=1) == folder
-    assert [(one.name, one.card.rows) for one in derived_indexes(own_world / "index-1")] == [("words", 11)]
+    finished = [(one.name, one.card.rows) for one in derived_indexes(own_world / "index-1")]
+    assert ("words", 11) in finished
 
 
 def test_an_index_that_is_there_is_not_made_again(own_world, monkeypatch):
@@ -168,7 +169,7 @@ def test_a_new_alias_index_has_a_new_word_index(own_world):
 
 def test_an_alias_index_without_words_gets_none(own_world):
     reindex(own_world, processes=1)
-    assert derived_indexes(own_world / "index-2") == []
+    assert [one.name for one in derived_indexes(own_world / "index-2")] == ["short"]
 
 
 def test_checking_a_knowledge_base_is_not_disturbed(own_world):
@@ -263,7 +264,7 @@ def test_an_index_of_unknown_kind_is_left_out_with_a_warning(own_world, caplog):
     ensure_words(own_world, processes=1)
     with caplog.at_level(logging.WARNING):
         reindex(own_world, processes=1)
-    assert [one.name for one in derived_indexes(own_world / "index-2")] == ["words"]
+    assert [one.name for one in derived_indexes(own_world / "index-2")] == ["short", "words"]
     assert [record.message.split(" could")[0].rpartition(" ")[2] for record in caplog.records] == [
         "telepathy",
         "vectors-none",
@@ -276,7 +277,7 @@ def test_a_card_that_cannot_be_read_is_told(own_world):
     with pytest.raises(DamagedError, match=r"complete\.json cannot be read"):
         derived_indexes(own_world / "index-1")
     reindex(own_world, processes=1)
-    assert [one.name for one in derived_indexes(own_world / "index-2")] == ["words"]
+    assert [one.name for one in derived_indexes(own_world / "index-2")] == ["short", "words"]
 
 
 def test_without_the_library_it_says_what_to_install(own_world, monkeypatch):

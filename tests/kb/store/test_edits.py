@@ -27,7 +27,7 @@ def kb(own_world, opened):
 
 @pytest.fixture
 def linker(own_world):
-    linker = load(own_world)
+    linker = load(own_world, config="lexical")
     yield linker
     linker.kb.close()
 

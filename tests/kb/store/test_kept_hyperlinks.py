@@ -81,7 +81,7 @@ def test_links_stand_where_the_source_has_them(full, opened):
 
 
 def test_openings_keep_none(tmp_path, opened):
-    kb = opened(make_kb(tmp_path, ROWS))
+    kb = opened(make_kb(tmp_path, ROWS, descriptions="opening"))
     assert not kb.has_hyperlinks
     assert kb.hyperlinks("mercury") == []
 

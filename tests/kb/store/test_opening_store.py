@@ -32,15 +32,15 @@ PLACES = [
 
 @pytest.fixture
 def places(copied_kb):
-    return copied_kb(PLACES, "places", names_in_openings=True)
+    return copied_kb(PLACES, "places")
 
 
 def sources(kb, surface):
     return {name.entity: name.sources for name in kb.aliases(surface)}
 
 
-def test_openings_are_read_only_if_asked_for(tmp_path, opened):
-    kb = opened(make_kb(tmp_path, PLACES, "plain"))
+def test_openings_can_be_left_unread(tmp_path, opened):
+    kb = opened(make_kb(tmp_path, PLACES, "plain", names_in_openings=False))
     assert supports(kb, "cilantro") == {} and kb.resolve("Cilantro") is None
     assert kb.manifest().openings is None
 

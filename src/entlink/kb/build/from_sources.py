@@ -167,7 +167,7 @@ def _open(source: str | Path, options: BuildOptions) -> Source:
 
 def _needs_links_only(options: BuildOptions) -> bool:
     """Whether the texts are neither counted nor kept, so that finding their links will do."""
-    return not options.count_text and options.descriptions == "opening"
+    return not options.count_text and options.described_by == "opening"
 
 
 def _plan(sources: Sequence[Source], options: BuildOptions) -> _Plan:
@@ -179,7 +179,7 @@ def _plan(sources: Sequence[Source], options: BuildOptions) -> _Plan:
         options.language,
         options.on_error,
         options.count_text,
-        options.descriptions,
+        options.described_by,
         options.names_in_openings,
         options.limit,
         options.wiki,

@@ -28,7 +28,9 @@ from entlink.kb.build.from_sources import (
 from entlink.kb.build.match_titles import redirect_rows
 from entlink.kb.build.merge_by_title import TitleMerge
 from entlink.kb.build.steps import FIRST_INDEX
+from entlink.kb.indexes.derived import SHORT
 from entlink.kb.indexes.names import IndexWriter
+from entlink.kb.indexes.short_names import write_short
 from entlink.kb.names.counts import ANCHORS, BASE, GRAPH, OCCURRENCES, counts_folder
 from entlink.kb.names.index_rows import write_rows
 from entlink.kb.store.manifest import Manifest, SourceCard, manifest_of
@@ -135,6 +137,7 @@ def _merge_into(
         writer = IndexWriter(engine, merged, work / FIRST_INDEX, staging)
         writer.write_names()
         writer.finish(writer.counted_texts())
+        write_short(merged, work / FIRST_INDEX / SHORT, progress)
         manifest = _manifest(merged, stores, links, command)
         manifest.openings, manifest.joined = openings, joining.totals if joining else None
         with transaction(merged) as connection:

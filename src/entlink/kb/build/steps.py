@@ -21,7 +21,9 @@ from entlink.kb.build.fill_store import Checkpoint, Ingestion, Piece, pieces_of
 from entlink.kb.build.read_sources import StagedSource, Stager
 from entlink.kb.build.source_parts import PROBLEMS_KEPT
 from entlink.kb.build.wiki_names import FINAL_REDIRECTS, join_names, list_disambiguations, read_extras, read_redirects
+from entlink.kb.indexes.derived import SHORT
 from entlink.kb.indexes.names import IndexWriter
+from entlink.kb.indexes.short_names import write_short
 from entlink.kb.names.counts import BASE
 from entlink.kb.store.manifest import Manifest, OpeningTotals, SourceCard, WikiTotals
 from entlink.kb.store.openings import find_openings
@@ -42,7 +44,8 @@ Totals = TypeVar("Totals", LinkTotals, WikiTotals, OpeningTotals)
 class BuildOptions(msgspec.Struct, frozen=True):
     """How to read the sources and how much of the machine to use.
 
-    With `descriptions` "full" an entity is described by the whole text of its page, not by how that begins. With
+    With `descriptions` "full" an entity is described by the whole text of its page, with "opening" by how it begins.
+    None is "full", but "opening" without `count_text`: texts that are neither counted nor kept need not be read. With
     `names_in_openings` the other names that its first sentence gives are names of it, and some are redirects.
     """
 
@@ -51,12 +54,17 @@ class BuildOptions(msgspec.Struct, frozen=True):
     language: str | None = None
     on_error: Literal["stop", "skip"] = "stop"
     count_text: bool = True
-    descriptions: Literal["opening", "full"] = "opening"
-    names_in_openings: bool = False
+    descriptions: Literal["opening", "full"] | None = None
+    names_in_openings: bool = True
     memory: str = DEFAULT_MEMORY
     processes: int | None = None
     limit: int | None = None
     wiki: WikiOptions = WikiOptions()
+
+    @property
+    def described_by(self) -> Literal["opening", "full"]:
+        """What describes an entity, where `descriptions` leaves it open, too."""
+        return self.descriptions or ("full" if self.count_text else "opening")
 
 
 class Building:
@@ -94,7 +102,7 @@ class Building:
             set_meta(connection, "index", FIRST_INDEX)
             set_meta(connection, "added_weight", str(links.mean()))
             set_meta(connection, "texts", str(self._read.texts))
-            set_meta(connection, DESCRIPTIONS, self._options.descriptions)
+            set_meta(connection, DESCRIPTIONS, self._options.described_by)
             set_meta(connection, "manifest", msgspec.json.encode(manifest).decode())
         empty_log(store)
         return manifest
@@ -105,7 +113,7 @@ class Building:
             self._engine,
             folder,
             texts=options.count_text,
-            full=options.descriptions == "full",
+            full=options.described_by == "full",
             limit=options.limit,
             total=sum(source.size for source in self._sources),
         )
@@ -182,7 +190,7 @@ class Building:
                 snapshot=self._snapshot,
             )
 
-        targets = self._staging / "targets.parquet" if self._options.descriptions == "full" else None
+        targets = self._staging / "targets.parquet" if self._options.described_by == "full" else None
         self._engine.progress("counting links", 0, 1)
         totals = self._once("links", counted, LinkTotals)
         if targets is not None:
@@ -208,8 +216,12 @@ class Building:
         return totals
 
     def _make_index(self, parts: Sequence[Path]) -> None:
-        """The alias index; with `count_text` the texts are scanned as soon as the dictionary is complete."""
+        """The alias index, and what the default linker reads beside it.
+
+        With `count_text` the texts are scanned as soon as the dictionary is complete.
+        """
         engine, store, index = self._engine, self._store, self._store.folder / FIRST_INDEX
+        shutil.rmtree(index / SHORT, ignore_errors=True)  # of a build that was killed as it ended
         writer = IndexWriter(engine, store, index, self._staging, snapshot=self._snapshot)
         shards = writer.write_names()
         if self._options.count_text:
@@ -218,6 +230,7 @@ class Building:
         else:
             counted = writer.counted_texts()
         writer.finish(counted)
+        write_short(store, index / SHORT, engine.progress)
 
     def _manifest(
         self,

@@ -33,6 +33,7 @@ FORMAT = 1
 DATABASE = "short.sqlite"
 MOST_OF_FORM = 30  # entities
 _ROWS_AT_A_TIME = 50_000
+_EVERY = 1_000  # entities that progress is told
 _ANCHOR = int(NameSource.ANCHOR)
 _WEIGHTS = PriorWeights()
 
@@ -177,11 +178,15 @@ def _fill(connection: sqlite3.Connection, store: Store, index: AliasIndex, progr
 
 def _rows(store: Store, index: AliasIndex, progress: Progress) -> Iterator[tuple[str, int, int]]:
     last = store.last_key()
-    for key, _, version in store.entities():
-        progress("cutting names short", key, last)
-        title = version.entity.title
-        times = _times_spoken_of(index, key, key_of(without_parenthesis(title) or title))
-        yield from ((form, key, times) for form in forms_of(version.entity))
+    for number, (key, _, version) in enumerate(store.entities()):
+        if number % _EVERY == 0:
+            progress("cutting names short", key, last)
+        forms = forms_of(version.entity)
+        if forms:
+            title = version.entity.title
+            times = _times_spoken_of(index, key, key_of(without_parenthesis(title) or title))
+            yield from ((form, key, times) for form in forms)
+    progress("cutting names short", last, last)
 
 
 def forms_of(entity: Entity) -> list[str]:

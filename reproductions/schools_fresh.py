@@ -37,7 +37,7 @@ _TOLD = ("mentions", "accuracy", "best candidate", "R@10 fused")
 
 
 def make(articles: Path, kb: Path) -> Path:
-    entlink.build([articles], kb, entlink.BuildOptions(format="articles", descriptions="full"))
+    entlink.build([articles], kb, entlink.BuildOptions(format="articles", names_in_openings=False))
     with KnowledgeBase.open(kb) as made:
         made.index(words=True, vectors=[ENCODER])
     return kb

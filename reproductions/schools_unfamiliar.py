@@ -72,7 +72,7 @@ def build(data: Path, folder: Path, *, links: bool) -> Path:
     articles, kb = folder / f"{name}.jsonl", folder / f"{name}.kb"
     if not kb.exists():
         write_articles(data, articles, links=links)
-        entlink.build([articles], kb, entlink.BuildOptions(format="articles", descriptions="full"))
+        entlink.build([articles], kb, entlink.BuildOptions(format="articles", names_in_openings=False))
     with entlink.KnowledgeBase.open(kb) as made:
         made.index(vectors=[ENCODER])
     return kb

@@ -40,7 +40,7 @@ SETS = {
 def build(data: Path, folder: Path) -> Path:
     kb = folder / "simple.kb"
     if not kb.exists():
-        entlink.build([data / "simplewiki_2021_kb.jsonl.xz"], kb, entlink.BuildOptions(descriptions="full"))
+        entlink.build([data / "simplewiki_2021_kb.jsonl.xz"], kb, entlink.BuildOptions(names_in_openings=False))
     return kb
 
 

@@ -184,7 +184,7 @@ def _configure_index(parser: Parser) -> None:
         "--short",
         dest="over_short",
         action="store_true",
-        help="make the index of names cut short too, for the retriever shortened; else it is made at its first use",
+        help="make the index of names cut short too, which a build makes: for a knowledge base of an earlier one",
     )
     vectors_option(parser)
     options.machine(parser)

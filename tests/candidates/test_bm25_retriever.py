@@ -135,7 +135,7 @@ def test_edits_show_as_soon_as_the_linker_has_seen_them(own_world):
         add(own_world, [Entity("williams", "Venus Williams", "A tennis player.")])
         kb.refresh()
         retriever.knowledge_base_changed()
-        assert names(retriever.candidates("Venus")) == ["williams"]
+        assert names(retriever.candidates("Venus")) == ["williams", "planet"]  # whose text speaks of Venus
         (scores,) = scores_of(
             retriever, [Shortlist(Document("d", "Venus"), mention_of("Venus", "Venus"), [Candidate("williams", 1.0)])]
         )

@@ -175,7 +175,11 @@ class TestBuiltInStages:
 
     @pytest.mark.parametrize("name", [*without_models("evidence"), "cross-encoder"])
     def test_evidence(self, kb: KnowledgeBase, name: str):
-        settings = {"coherence": {"encoder": LetterEncoder()}, "cross-encoder": {"model": LengthScorer()}}
+        settings = {
+            "coherence": {"encoder": LetterEncoder()},
+            "similarity": {"encoder": LetterEncoder()},
+            "cross-encoder": {"model": LengthScorer()},
+        }
         evidence = find("evidence", name)
         before = (kb,) if takes_kb("evidence", name, evidence) else ()
         shortlists = [SHORTLIST, Shortlist(DOCUMENT, PARIS, [TOWN, CITY])]

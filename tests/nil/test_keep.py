@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 import entlink
 from entlink.documents import Document, Link, Mention, Span
-from entlink.nil.keep.policy import keep_weights, likeliest_set
+from entlink.nil.keep.features import AT_FIRST_LOOK
+from entlink.nil.keep.policy import FIRST_LOOK, WITH_ENCODER, WITHOUT_ENCODER, keep_weights, likeliest_set
 from entlink.text.word_frequency import word_frequency
 
 _SPANS = st.tuples(st.integers(0, 12), st.integers(1, 5), st.sampled_from((0.5, 0.55, 0.7, 0.8, 0.95)))
@@ -89,9 +90,35 @@ def test_given_spans_are_never_dropped_and_disambiguation_pages_are_no_entities(
     assert [link.entity for link in given_only.link(document).links] == ["next", None]
 
 
-def test_the_weights_in_the_box_are_of_features_that_there_are(linker):
-    assert len(keep_weights()) > 40
-    assert keep_weights()["bias"] < 0
+def test_there_are_weights_for_every_spelling_whatever_is_known():
+    spellings = {"cased", "lower", "caseless"}
+    assert keep_weights().keys() == {FIRST_LOOK, WITHOUT_ENCODER, WITH_ENCODER}
+    assert all(own.keys() == spellings for own in keep_weights().values())
+    assert "similarity" in keep_weights()[WITH_ENCODER]["cased"]
+    assert "similarity" not in keep_weights()[WITHOUT_ENCODER]["cased"]
+    assert not keep_weights()[FIRST_LOOK]["cased"].keys() - AT_FIRST_LOOK
+
+
+def test_nothing_is_left_out_at_first_look_of_few_entities(linker):
+    [candidates] = linker.candidates(Document("one", "next"), [Mention(Span(0, 4), "next")])
+    assert candidates
+    assert not linker.nil.is_hopeless("next", candidates)
+
+
+def test_min_score_shows_less_and_more(linker):
+    text = "She will fly to Berlin by york."
+    wide = entlink.load(linker.kb.folder, config="everyday", min_score=0.001)
+    narrow = entlink.load(linker.kb.folder, config="everyday", min_score=0.9999)
+    assert linked(wide, text).keys() == {"Berlin", "york"}
+    assert linked(narrow, text).keys() < {"Berlin"}
+
+
+def test_a_link_that_was_left_out_is_explained_by_its_probability(linker):
+    link = entlink.load(linker.kb.folder, config="everyday", min_score=0.001).link("York, or york?").links
+    strict = entlink.load(linker.kb.folder, config="everyday", min_score=0.9999)
+    told = strict.explain("York, or york?").spans
+    assert [one.outcome for one in told] == ["rejected", "rejected"]
+    assert [f"probability {one.score:.3f}" in why.reason for one, why in zip(link, told, strict=True)] == [True, True]
 
 
 def test_common_words_are_common_and_unknown_ones_are_rare():

@@ -159,7 +159,12 @@ def linking(parser: Parser) -> None:
     """How to link."""
     as_of(parser)
     types(parser)
-    parser.add_argument("--min-score", metavar="S", type=values.share, help="leave out links that score less")
+    parser.add_argument(
+        "--min-score",
+        metavar="S",
+        type=values.share,
+        help="leave out links that score less (default: 0.5 where scores are probabilities; less shows more)",
+    )
     parser.add_argument(
         "--config",
         metavar="C",

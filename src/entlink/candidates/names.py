@@ -21,7 +21,8 @@ class NamesRetriever(SurfaceLookup):
     """The entities that have the surface as a name at any tier, or as a short form: "Mozart", "MIT", "the Bulls".
 
     Evidence: `prior` P(e|m) and `tier` of a name, `shortened` the share of a short form by how often texts speak of
-    each entity in full, `times` the logarithm of that number, `is_title` if the name is the title as it is written.
+    each entity in full, `times` the logarithm of that number, `is_title` if the name is the title as it is written,
+    `is_bare_title` if it is the title less its parenthesis, and another entity has it as its title.
     A surface that is no name at all is compared with names that are written almost so, and `edit` says how alike the
     two are. Disambiguation pages are no candidates.
     """
@@ -60,7 +61,11 @@ class NamesRetriever(SurfaceLookup):
             found = self._near(surface)
         ranked = sorted(found.items(), key=lambda one: -_rough(one[1]))
         candidates = (self._candidate(surface, key, evidence) for key, evidence in ranked)
-        return tuple(islice((one for one in candidates if one is not None), self.limit))
+        best = tuple(islice((one for one in candidates if one is not None), self.limit))
+        if not any("is_title" in evidence for _, evidence in ranked):
+            for _, evidence in ranked:  # nobody else is called so without anything after it
+                evidence.pop("is_bare_title", None)
+        return best
 
     def _near(self, surface: str) -> dict[int, dict[str, float]]:
         """Entities with a name that is written almost like the surface, the most alike first."""
@@ -73,7 +78,7 @@ class NamesRetriever(SurfaceLookup):
         return found
 
     def _candidate(self, surface: str, key: int, evidence: dict[str, float]) -> Candidate | None:
-        entity = self.kb.entity(key)
+        entity = self.kb.recent.of_key(key)
         if entity is None or (self._types and not self._types.intersection(entity.types)):
             return None
         if "pinned" not in evidence and looks_like_disambiguation(entity.title, entity.description):

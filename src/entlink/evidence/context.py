@@ -29,8 +29,8 @@ _MOST = 2.0  # mentions that one word counts for
 class ContextEvidence:
     """`context`: the words that the text around a mention and the candidate's description share, rare ones more.
 
-    Both are logarithms: the first words say most. `others_context` is what the candidate's description shares with those of the other mentions' candidates: "Bulls"
-    is the team beside "Jordan", whose descriptions speak of basketball.
+    `others_context` is what the candidate's description shares with those of the other mentions' candidates: "Bulls"
+    is the team beside "Jordan", whose descriptions speak of basketball. Both are logarithms: first words say most.
     """
 
     gives = ("context", "others_context")
@@ -59,7 +59,7 @@ class ContextEvidence:
             for shortlist, leading in zip(together, own, strict=True):
                 span = shortlist.mention.span
                 around = words.around(span.start, span.end)
-                surface = self._vocabulary.words_of(shortlist.mention.text)
+                surface = frozenset(shortlist.mention.text.lower().split())
                 yield [self._fit(one.entity, around, surface, others, leading) for one in shortlist.candidates]
 
     def _words_of_leaders(self, shortlist: Shortlist) -> dict[str, float]:
@@ -80,11 +80,12 @@ class ContextEvidence:
     ) -> Mapping[str, float]:
         words, norm = self._described_as(id)
         weights = self._vocabulary.weights
-        shared = sum(weights[word] for word in around & words)
-        beside = sum(
-            min(others[word] - leading.get(word, 0.0), _MOST) * weights[word]
-            for word in (words & others.keys()) - surface
-        )
+        shared = sum(map(weights.__getitem__, around & words))
+        beside = 0.0
+        for word in words:
+            if word in others and word not in surface:
+                count = others[word] - leading.get(word, 0.0)
+                beside += (count if count < _MOST else _MOST) * weights[word]
         return {"context": log1p(5.0 * shared / norm), "others_context": log1p(3.0 * beside / norm)}
 
     def _described_as(self, id: str) -> tuple[frozenset[str], float]:
@@ -96,7 +97,7 @@ class ContextEvidence:
         return described
 
     def _describe(self, id: str) -> tuple[frozenset[str], float]:
-        entity = self.kb.get(id)
+        entity = self.kb.recent.of_id(id)
         if entity is None:
             return frozenset(), 1.0
         told = f"{entity.title} {' '.join(entity.types)} {(entity.description or '')[:_DESCRIPTION]}"

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from entlink.errors import ConfigError
-from entlink.interfaces import DualEncoder, Encoder, Shortlist
+from entlink.interfaces import Encoder, Shortlist
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.text.passages import passages
 

@@ -17,6 +17,7 @@ from entlink.kb.names.overlay import OVERLAY_CAP, Overlay
 from entlink.kb.names.own_names import NameSource
 from entlink.kb.names.scan import Scanner
 from entlink.kb.names.tiers import Normalisation, Tier
+from entlink.kb.recent import RecentEntities
 from entlink.kb.store.store import Store, Version
 from entlink.text.folding import key_of
 
@@ -67,6 +68,7 @@ class KnowledgeBase:
         self._store = Store(folder)
         self._overlay = Overlay()
         self._types: dict[str, tuple[str, ...]] = {}
+        self.recent = RecentEntities(self.entity, self._store.key)
         self._index_name = ""
         self._seen_version = -1
         self.revision = 0  # how often it has changed since it was opened
@@ -107,6 +109,7 @@ class KnowledgeBase:
             return False
         self._store.forget()
         self._types.clear()
+        self.recent.forget()
         if self._has_names:
             self._take_in()
             self.names.forget()

@@ -10,6 +10,7 @@ from entlink.linking.config import LINKER_FILE, LinkerConfig, found_beside, link
 
 WITHOUT_MODEL, WITH_ENCODER, OF_GIVEN_SPANS = "everyday", "everyday-encoder", "zero-shot"
 ENCODER = "minilm"
+_MANY = 1_000  # entities: of fewer, those that are needed are encoded in no time
 
 
 class DefaultLinker(NamedTuple):
@@ -23,8 +24,8 @@ def default_linker(kb: str | Path, *, spans_given: bool = False, trust: bool = F
     """The linker saved beside a knowledge base; else the one with the encoder; else the one without a model.
 
     The encoder is used where its extra is installed, its model is pulled and it reads the knowledge base's language.
-    Spans that are given may be no names of the knowledge base at all, so that the encoder's linker of those is the one
-    that searches all entities. Without `trust`, a saved linker that loads something from outside its folder is a ConfigError.
+    Spans that are given may be no names of the knowledge base at all: with the encoder, all entities are searched for
+    them. Without `trust`, a saved linker that loads something from outside its folder is a ConfigError.
     """
     beside = linker_beside(kb)
     if (beside / LINKER_FILE).exists():
@@ -44,14 +45,16 @@ def default_linker(kb: str | Path, *, spans_given: bool = False, trust: bool = F
 
 
 def _encoder_and(kb: str | Path) -> tuple[bool, bool]:
-    """Whether the encoder reads what a knowledge base is written in (where that is not sure, it does), and has vectors
-    of all its entities."""
+    """Whether the encoder reads what a knowledge base is written in, and whether an index of vectors would not pay.
+
+    Where the language is not sure, the encoder reads it.
+    """
     from entlink.kb.knowledge_base import KnowledgeBase
     from entlink.linking.language_check import language_of
 
     with KnowledgeBase.open(kb, names=False) as opened:
-        has_vectors = any(opened.index_folder.glob(f"{VECTORS}{ENCODER}*"))
-        return language_of(opened) in ("English", None), has_vectors
+        is_indexed = len(opened) < _MANY or any(opened.index_folder.glob(f"{VECTORS}{ENCODER}*"))
+        return language_of(opened) in ("English", None), is_indexed
 
 
 def _missing() -> str:

@@ -76,7 +76,7 @@ def explain_linked(
         if judgement.span not in told and span in (None, judgement.span) and is_wanted(judgement.span):
             told[judgement.span] = _judged(linker, document, judgement)
     if isinstance(linker.nil, Settling):
-        for one in _not_kept(linker, linker.nil.threshold, document, linked.links):
+        for one in _not_kept(linker, linker.nil, document, linked.links):
             if one.span not in told and span in (None, one.span) and is_wanted(one.span):
                 told[one.span] = one
     if span is not None:
@@ -151,9 +151,7 @@ def _judged(linker: Linker, document: Document, judgement: Judgement) -> SpanExp
     return _left(linker, document, span, outcome, reason, verdict.score)
 
 
-def _not_kept(
-    linker: Linker, threshold: float, document: Document, kept: Iterable[Link]
-) -> Iterator[SpanExplanation]:
+def _not_kept(linker: Linker, nil: Settling, document: Document, kept: Iterable[Link]) -> Iterator[SpanExplanation]:
     """The proposals that the NIL policy did not take for links."""
     for link in linker.proposals(document):
         span, text = link.mention.span, link.mention.text
@@ -164,8 +162,13 @@ def _not_kept(
         reason = "no entity of the wanted types bears the name"
         if over is not None:
             outcome, reason = "lost to an overlap", f"{Reason.LOST}, {document.text[over.start : over.end]!r}"
-        elif link.score < threshold:
-            outcome, reason = "rejected", f"a link with probability {link.score:.3f} only, threshold {threshold:.3g}"
+        elif nil.is_hopeless(text, link.candidates):
+            outcome, reason = "rejected", "a name that is hardly ever a link, whatever is around it"
+        elif link.score < nil.threshold:
+            outcome, reason = (
+                "rejected",
+                f"a link with probability {link.score:.3f} only, threshold {nil.threshold:.3g}",
+            )
         yield SpanExplanation(span, text, outcome, reason, None, over, None, link.candidates)
 
 

@@ -83,8 +83,11 @@ class Linker:
         )
         self.ranker, self.nil = ranker, nil
         self.types, self.min_score, self.batch_size = frozenset(types), min_score, batch_size
-        if min_score > 0.0 and isinstance(nil, Settling):
-            nil.threshold = min_score  # weak links are its to leave out, and some are shown when they are asked for
+        self._settling = nil if isinstance(nil, Settling) else None
+        if min_score > 0.0 and self._settling is not None:
+            self._settling.threshold = (
+                min_score  # weak links are its to leave out, and some are shown when they are asked for
+            )
         self.conversations = conversations or ConversationConfig()
         self.spans_of_gold = spans_of_gold
         self.personal = _personal(kb, self.conversations)
@@ -225,8 +228,11 @@ class Linker:
         """The links of the mentions of each question, from the candidates that were found for them."""
         shortlists: list[Shortlist] = []
         for (document, mentions), candidates in zip(questions, lists, strict=True):
-            if isinstance(self.nil, Settling) and document.mentions is None:
-                candidates = self._hopeful(mentions, candidates)
+            if self._settling is not None and document.mentions is None:
+                is_hopeless = self._settling.is_hopeless  # ranking those would be most of the work
+                candidates = [
+                    () if is_hopeless(one.text, own) else own for one, own in zip(mentions, candidates, strict=True)
+                ]
             shortlists += map(Shortlist, repeat(document), mentions, candidates)
         ranked = [
             one if best is one[2] else Shortlist(one[0], one[1], best)
@@ -242,22 +248,14 @@ class Linker:
         asked = [Shortlist(document, *one) for one in zip(question.mentions, lists, strict=True)]
         return self.nil.decide([Shortlist(*one[:2], best) for one, best in zip(asked, self.rank(asked), strict=True)])
 
-    def _hopeful(
-        self, mentions: Sequence[Mention], lists: Sequence[Sequence[Candidate]]
-    ) -> list[Sequence[Candidate]]:
-        """The candidates of proposals that may become links; ranking the others would be most of the work."""
-        assert isinstance(self.nil, Settling)
-        is_hopeless = self.nil.is_hopeless
-        return [() if is_hopeless(one.text, found) else found for one, found in zip(mentions, lists, strict=True)]
-
     def rank(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Candidate]]:
         """The candidates of each shortlist with their evidence, best first."""
         return self._gathering.ranked(self.ranker, shortlists)
 
     def _wanted(self, links: Iterable[Link], document: Document) -> Iterable[Link]:
         """Weak links go; so do found names none of whose entities is of the wanted types, and proposals not kept."""
-        if isinstance(self.nil, Settling):
-            links = self.nil.settle(document, list(links))
+        if self._settling is not None:
+            links = self._settling.settle(document, list(links))
         if not self.types and self.min_score <= 0.0:
             return links
         given = document.mentions is not None
@@ -318,8 +316,8 @@ def load(
     `as_of` is an ISO date; `mentions="given"` links only the spans that documents bring, `mentions="gold"` those of
     their gold, whose entities no stage sees; `types` and `min_score` filter; where `speakers` are named, only their
     turns of conversations are linked. With `personal`, or a file of weights for it, what a speaker calls "my dog" is
-    linked to the entity that the speaker named. A linker that is found beside the knowledge base loads nothing from outside its folder, unless `trust`
-    allows it; one that is named may.
+    linked to the entity that the speaker named. A linker that is found beside the knowledge base loads nothing from
+    outside its folder, unless `trust` allows it; one that is named may.
     """
     if isinstance(types, str):
         types = (types,)

@@ -12,12 +12,12 @@ from entlink.interfaces import Judgement, Reason, Verdict
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.names.aliases import Meaning
 from entlink.kb.names.tiers import FACTORS, Tier
+from entlink.mentions.closing_signs import CLOSING_SIGNS, end_with_signs, may_end_with_sign
 from entlink.mentions.named_back import read_named_back
 from entlink.mentions.overlaps import Scored, without_overlaps
 from entlink.text.folding import key_of
 
 CasePolicy = Literal["exact", "smart", "fold"]
-_CLOSING_SIGNS = frozenset(".!?)'’")
 _CACHED_VERDICTS = 200_000
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _SENTENCE_END = re.compile(r"\w{4,}[.!?;:][\"'”’)\]]*\s|[。！？；：，、]")
@@ -85,10 +85,10 @@ class DictionaryDetector:
         mentions = []
         for start, end, score in without_overlaps(accepted):
             surface = text[start:end]
-            if surface in signed and text[end : end + 1] in _CLOSING_SIGNS:
+            if surface in signed and text[end : end + 1] in CLOSING_SIGNS:
                 if self.kb.meaning(text[start : end + 1]).blocked:
                     continue
-                end = self._with_signs(text, start, end)
+                end = end_with_signs(self.kb, text, start, end)
                 surface = text[start:end]
             mentions.append(Mention(Span(start, end), surface, None, score))
         return mentions
@@ -98,15 +98,9 @@ class DictionaryDetector:
         verdict = self.verdict(surface)
         if verdict.reason:
             return -1.0
-        if any(form[-1:] in _CLOSING_SIGNS for form in self.kb.forms(surface)):
+        if may_end_with_sign(self.kb, surface):
             self._signed.add(surface)
         return verdict.score
-
-    def _with_signs(self, text: str, start: int, end: int) -> int:
-        """Where the name ends if it is written with the signs that follow: "U.S.", "Yahoo!", "Mercury (planet)"."""
-        while text[end : end + 1] in _CLOSING_SIGNS and self.kb.is_written_so(text[start : end + 1]):
-            end += 1
-        return end
 
     def explain(self, document: Document, span: Span | None = None) -> list[Judgement]:
         """What became of every dictionary match in the text; of `span` too, if it is a name."""
@@ -133,10 +127,10 @@ class DictionaryDetector:
         return told
 
     def _is_blocked_with_sign(self, text: str, start: int, end: int) -> bool:
-        return text[end : end + 1] in _CLOSING_SIGNS and self.kb.meaning(text[start : end + 1]).blocked
+        return text[end : end + 1] in CLOSING_SIGNS and self.kb.meaning(text[start : end + 1]).blocked
 
     def _whole(self, text: str, start: int, end: int) -> Span:
-        return Span(start, self._with_signs(text, start, end))
+        return Span(start, end_with_signs(self.kb, text, start, end))
 
     def _judged(self, text: str, span: Span, told: list[Judgement]) -> list[Judgement]:
         """What to say of a span that is no match: it may be one with other signs around it, or lie in a word."""

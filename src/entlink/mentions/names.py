@@ -10,6 +10,7 @@ from entlink.documents import Document, Mention, Span
 from entlink.kb.indexes.short_names import ShortNames
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.names.near_names import NearNames
+from entlink.mentions.closing_signs import CLOSING_SIGNS, end_with_signs, may_end_with_sign
 from entlink.text.segmentation import whole_words
 from entlink.text.word_frequency import word_frequency
 
@@ -19,6 +20,7 @@ _CAPITALISED = re.compile(r"(?:[A-Z]\.){2,}|[^\W\d_a-z][\w'’.\-]*\w")
 _ANY_WORD = re.compile(r"(?:[A-Z]\.){2,}|[^\W\d_][\w'’.\-]*\w")
 _EVERYDAY = {"names": 0.0, "terms": 3.4, "all": 4.6}  # log10 of occurrences per million words, plus 2
 _HAS_CAPITALS = re.compile(r"[a-z][^.!?\n]*\b[A-Z][a-z]")  # beside those that sentences begin with
+_CLAUSE_END = re.compile("[，。；：！？、]")
 _WORDS = """
     a an the this that these those i you he she it we they me him her us them my your his its our their and or
     but if so as at by for from in into of on off over to up with who what which when where why how not no yes
@@ -34,8 +36,8 @@ _COMMON = 4.0  # words as common as "later" are no name cut short
 class NamesDetector:
     """All names of the knowledge base in a text, and capitalised words that are one of its names cut short.
 
-    In a small knowledge base, words in lower case may be a name cut short, too ("my juniper tent leaks"), and words
-    may be a name that is misspelt ("lumn analytics"). So may words that mostly have a capital, in a text that has none.
+    In a small knowledge base, words in lower case may be a name cut short, too ("my juniper tent leaks"), or a name
+    that is misspelt ("lumn analytics"). Elsewhere, words that mostly have a capital may be, in a text that has none.
 
     `what` says which words without a capital are looked at: `names` none, `terms` those that are not everyday words
     of English, `all` all but the most common. Mentions may overlap: use the NIL policy `keep`, which settles that.
@@ -55,6 +57,7 @@ class NamesDetector:
         self._any_word_is_cut = is_small and self.what != "names"
         self._near = NearNames(self.kb) if is_small else None
         self._occurrences: dict[str, int] = {}
+        self._signed: dict[str, bool] = {}
         self._is_proposed: dict[str, bool] = {}
         self._is_short: dict[str, bool] = {}
 
@@ -64,16 +67,30 @@ class NamesDetector:
     def _mentions(self, text: str) -> list[Mention]:
         if len(self._is_proposed) + len(self._is_short) + len(self._occurrences) > _CACHED:
             self._occurrences.clear()
+            self._signed.clear()
             self._is_proposed.clear()
             self._is_short.clear()
-        matches = list(self._scanner.matches(text))
+        short = set(self._short_names(text))
+        found = {*self._scanner.matches(text), *short}
         if not text.isascii():
-            matches = whole_words(text, matches, self._times)
-        spans = {span for span in matches if self._proposes(text[span[0] : span[1]])}
-        spans.update(self._short_names(text))
+            in_clauses = (span for span in found if self._is_in_one_clause(text[span[0] : span[1]]))
+            found = set(whole_words(text, in_clauses, self._times))
+        spans = {span for span in found if span in short or self._proposes(text[span[0] : span[1]])}
         if self._near is not None:
             spans.update(self._near.spans(text))
-        return [Mention(Span(start, end), text[start:end]) for start, end in sorted(spans)]
+        whole = {(start, self._whole_end(text, start, end)) for start, end in spans}
+        return [Mention(Span(start, end), text[start:end]) for start, end in sorted(whole)]
+
+    def _is_in_one_clause(self, surface: str) -> bool:
+        return _CLAUSE_END.search(surface) is None or self.kb.is_written_so(surface)
+
+    def _whole_end(self, text: str, start: int, end: int) -> int:
+        if text[end : end + 1] not in CLOSING_SIGNS:
+            return end
+        surface = text[start:end]
+        if surface not in self._signed:
+            self._signed[surface] = may_end_with_sign(self.kb, surface)
+        return end_with_signs(self.kb, text, start, end) if self._signed[surface] else end
 
     def _proposes(self, surface: str) -> bool:
         found = self._is_proposed.get(surface)

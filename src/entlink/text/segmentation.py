@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
 from math import log
 
 from entlink.text.folding import is_spaceless
@@ -21,10 +22,16 @@ def whole_words(text: str, matches: Iterable[Place], times: Callable[[str], int]
     spaced: list[Place] = []
     spaceless: list[Place] = []
     for place in matches:
-        begins, ends = text[place[0]], text[place[1] - 1]
-        (spaceless if is_spaceless(begins) and is_spaceless(ends) else spaced).append(place)
-    longest = _outermost(spaceless)
-    return spaced + _likeliest_cut(text, longest, times)
+        is_cut = is_spaceless(text[place[0]]) or is_spaceless(text[place[1] - 1])
+        (spaceless if is_cut else spaced).append(place)
+    found = _likeliest_cut(text, _outermost(spaceless), times)
+    return found + _not_inside(spaced, found)
+
+
+def _not_inside(places: Iterable[Place], others: Sequence[Place]) -> list[Place]:
+    starts = [start for start, _ in others]
+    before = ((place, bisect_right(starts, place[0]) - 1) for place in places)
+    return [place for place, number in before if number < 0 or others[number][1] < place[1]]
 
 
 def _outermost(places: Iterable[Place]) -> list[Place]:
@@ -38,7 +45,7 @@ def _outermost(places: Iterable[Place]) -> list[Place]:
 
 
 def _likeliest_cut(text: str, places: list[Place], times: Callable[[str], int]) -> list[Place]:
-    """Places, sorted by start and by end, none of which overlaps another; a group that overlaps is decided at once."""
+    """Places, sorted by start, none of which overlaps another; a group that overlaps is decided at once."""
     kept: list[Place] = []
     group: list[Place] = []
     for place in places:

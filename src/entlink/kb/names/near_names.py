@@ -1,4 +1,4 @@
-"""Names of a small knowledge base that words of a text are written almost like: "lumn analytics", "enterprize plan"."""
+"""Names of a small knowledge base that a text has almost: "lumn analytics", "enterprize plan"."""
 
 from __future__ import annotations
 

@@ -13,16 +13,24 @@ from entlink.text.word_frequency import word_frequency
 _WORD = re.compile(r"\w[\w'’\-]*")
 _SENTENCE_START = re.compile(r"(?:^|[.!?。！？]['\")\]”’]*\s|\n)\s*[\"'“‘(\[]*$")
 _TWO_CAPITALISED = re.compile(r"(?<![\w'’\-])(?=([A-Z][\w'’\-]{0,40}) ([A-Z][\w'’\-]{0,40}\w))")
-_KINDS = {
-    "person": r"\(?(?:born|c\. \d|\d+ \w+ \d+ [–-])|politician|actor|actress|singer|player|writer|king|queen|artist",
-    "place": r"city|town|village|country|state|river|island|capital|county|province|region|municipality|continent",
-    "organisation": r"company|band|team|club|university|party|organi[sz]ation|college|agency|group|league",
-    "work": r"album|song|movie|film|book|novel|television|series|video game|magazine|newspaper|single|anime",
-    "year": r"was a (?:common|leap) year|century|decade|month of the year",
-    "name": r"(?:given|first|family|last) name|surname",
+_KIND_WORDS = {
+    "person": "born politician actor actress singer player writer king queen artist",
+    "place": "city town village country state river island capital county province region municipality continent",
+    "organisation": "company band team club university party organization organisation college agency group league",
+    "work": "album song movie film book novel television series magazine newspaper single anime",
+    "year": "century decade",
 }
+_KIND_PHRASES = {
+    "person": ("(c. ",),
+    "work": ("video game",),
+    "year": ("was a common year", "was a leap year", "month of the year"),
+    "name": ("given name", "first name", "family name", "last name", "surname"),
+}
+_KINDS = tuple(_KIND_PHRASES.keys() | _KIND_WORDS.keys())
+_KIND_OF = {word: f"is_{kind}" for kind, words in _KIND_WORDS.items() for word in words.split()}
+_LIFE = re.compile(r"\d+ \w+ \d+ [–-]")
 _IS = re.compile(r"\b(?:is|was|are|were)\b")
-_KIND_PATTERNS = {kind: re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for kind, words in _KINDS.items()}
+_LETTERS = re.compile(r"[a-z]+")
 _TITLE_WORDS = "mr mrs ms dr president king queen prince sir lord saint st pope general minister prof"
 _TITLES = frozenset(_TITLE_WORDS.split())
 _ARTICLES = frozenset(("the", "a", "an"))
@@ -119,13 +127,13 @@ class KeepFeatures:
         return found
 
     def _look_at_entity(self, id: str) -> dict[str, float]:
-        entity = self.kb.get(id)
+        entity = self.kb.recent.of_id(id)
         if entity is None:
             return {}
         opening = (entity.description or "")[:300]
         verb = _IS.search(opening)
         told = opening[: verb.end() + 90] if verb else opening[:150]
-        found = {f"is_{kind}": 1.0 for kind, pattern in _KIND_PATTERNS.items() if pattern.search(told)}
+        found = _kinds(told.lower())
         if entity.title.endswith(")"):
             found["has_parenthesis"] = 1.0
         if len(entity.title) > 1 and " " not in entity.title and entity.title[1:].islower():
@@ -174,22 +182,35 @@ class _TextUse:
 
 # What a feature says depends on these: how it is written, where it is, and how large the knowledge base is.
 _CROSSED = {
-    "capitalised": ("starts", "single", "kb_lower", "after_capital", "before_capital", "lower_frequency", "popularity"),
-    "single": (
-        "after_capital", "before_capital", "shortened", "popularity", "is_person", "is_place", "is_work", "context",
-        "is_organisation", "is_name", "after_article", "inside", "lower_frequency",
-    ),
-    "small": ("single", "lower_frequency", "is_title", "prior", "only_shortened", "no_capitals", "starts", "description"),
-    "capitals": ("single", "before_capital", "after_capital", "starts", "lower_frequency"),
-    "no_capitals": ("single", "lower_frequency", "popularity", "is_person", "is_place", "kb_lower"),
-}  # fmt: skip
+    flag: tuple(others.split())
+    for flag, others in {
+        "capitalised": "starts single kb_lower after_capital before_capital lower_frequency popularity",
+        "single": "after_capital before_capital shortened popularity is_person is_place is_work context "
+        "is_organisation is_name after_article inside lower_frequency",
+        "small": "single lower_frequency is_title prior only_shortened no_capitals starts description",
+        "has_parenthesis": "kb_occurrences",
+        "capitals": "single before_capital after_capital starts lower_frequency",
+        "no_capitals": "single lower_frequency popularity is_person is_place kb_lower",
+    }.items()
+}
 
-AT_FIRST_LOOK = frozenset((
-    "upper", "capitalised", "mixed", "single", "two", "many", "short", "digit", "number", "lower_frequency", "capital_frequency",
-    "mostly_lower", "kb_occurrences", "kb_lower", "kb_as_written", *(f"is_{kind}" for kind in _KINDS), "has_parenthesis",
-    "title_one_word", "description", "popularity", "title_lower", "tier", "is_title", "is_bare_title", "prior", "bias",
-    "only_shortened", "shortened", "times", "small", "characters", "misspelt",
-))  # fmt: skip
+_KNOWN_AT_FIRST = """
+    upper capitalised mixed single two many short digit number lower_frequency capital_frequency mostly_lower
+    kb_occurrences kb_lower kb_as_written has_parenthesis title_one_word description popularity title_lower tier
+    is_title is_bare_title prior bias only_shortened shortened times small characters misspelt
+"""
+AT_FIRST_LOOK = frozenset((*_KNOWN_AT_FIRST.split(), *(f"is_{kind}" for kind in _KINDS)))
+
+
+def _kinds(told: str) -> dict[str, float]:
+    """What kinds of things the beginning of a description, in lower case, speaks of."""
+    found = {_KIND_OF[word]: 1.0 for word in _LETTERS.findall(told) if word in _KIND_OF}
+    for kind, phrases in _KIND_PHRASES.items():
+        if any(phrase in told for phrase in phrases):
+            found[f"is_{kind}"] = 1.0
+    if _LIFE.search(told):
+        found["is_person"] = 1.0
+    return found
 
 
 def spelling_of(surface: str) -> str:
@@ -244,14 +265,14 @@ def _of_place(text: str, mention: Mention) -> dict[str, float]:
         found["after_capital"] = float(is_name and "starts" not in found)
         found["after_of"] = float(word == "of")
         found["after_preposition"] = float(word in ("in", "at", "from", "near", "to"))
-    elif before[-1:] in ("@", "#", "-", "/", "_"):
+    elif before[-1:] in ("@", "#", "-", "_"):
         found["after_sign"] = 1.0
     following = after.split()[:1] if after[:1] == " " else []
     if following:
         found["before_capital"] = float(following[0][:1].isupper())
         found["before_of"] = float(following[0] == "of")
         found["before_verb"] = float(following[0] in ("is", "was", "has", "said", "are", "were", "had"))
-    elif after[:1] in ("-", "_", "/"):
+    elif after[:1] in ("-", "_"):
         found["before_sign"] = 1.0
     elif after[:2] in ("'s", "’s"):
         found["possessive"] = 1.0

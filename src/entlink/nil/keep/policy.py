@@ -21,7 +21,8 @@ _PINNED = "pinned"
 _SIMILARITY = "similarity"
 _CACHED = 100_000
 _LOOKED_AT = 3  # candidates at first look
-_CHANCE = 0.06
+_CHANCE = 0.15  # at first look, where what may be a link counts more than what is none
+_MANY = 5_000  # entities
 
 
 class KeepPolicy:
@@ -37,9 +38,11 @@ class KeepPolicy:
         self.kb, self.threshold = kb, threshold
         self._features = KeepFeatures(kb)
         self._hopeless: dict[str, bool] = {}
+        self._are_few = len(kb) < _MANY
 
     def knowledge_base_changed(self) -> None:
         self._hopeless.clear()
+        self._are_few = len(self.kb) < _MANY
         self._features.knowledge_base_changed()
 
     def decide(self, shortlists: Sequence[Shortlist]) -> list[Link]:
@@ -57,8 +60,11 @@ class KeepPolicy:
         return links
 
     def is_hopeless(self, surface: str, candidates: Sequence[Candidate]) -> bool:
-        """Whether a surface is hardly ever a link, wherever it is: then nothing more need be known of it."""
-        if self.threshold <= _CHANCE:
+        """Whether a surface is hardly ever a link, wherever it is: then nothing more need be known of it.
+
+        Of few entities all are looked at: that takes no time.
+        """
+        if self.threshold <= _CHANCE or self._are_few:
             return False
         found = self._hopeless.get(surface)
         if found is None:

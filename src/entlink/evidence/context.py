@@ -14,12 +14,12 @@ from entlink.text.folding import is_spaceless
 from entlink.text.word_frequency import word_frequency
 
 _WORD = re.compile(r"\w+")
-_CACHED = 20_000
+_CACHED = 12_000
 _CACHED_WORDS = 200_000
 _LONGEST_WORD = 40  # that is remembered
 _RAREST = 6.0  # log10 per million, plus 2: what a word says is what is missing to that
 _COMMONEST_OF_USE = 4.6  # words as common as "time" say nothing
-_DESCRIPTION = 600  # characters
+_DESCRIPTION = 300  # characters
 _WINDOW = 60  # words on either side
 _TOGETHER = 60  # mentions whose candidates are compared
 _LEADERS, _LIKELY = 2, 0.2  # candidates of a mention that speak for others, and how likely they are at least

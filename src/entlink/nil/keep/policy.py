@@ -21,7 +21,8 @@ _PINNED = "pinned"
 _SIMILARITY = "similarity"
 _CACHED = 100_000
 _LOOKED_AT = 3  # candidates at first look
-_CHANCE = 0.15  # at first look, where what may be a link counts more than what is none
+_CHANCE = 0.3  # at first look, where what may be a link counts more than what is none
+_SHOWN = 0.5  # a lower threshold asks for links that are unlikely
 _MANY = 5_000  # entities
 
 
@@ -64,7 +65,7 @@ class KeepPolicy:
 
         Of few entities all are looked at: that takes no time.
         """
-        if self.threshold <= _CHANCE or self._are_few:
+        if self.threshold < _SHOWN or self._are_few:
             return False
         found = self._hopeless.get(surface)
         if found is None:

@@ -47,6 +47,8 @@ _RANKER_PULL = 0.5
 _TABLES, _CHINESE_TABLES = {20: 6, 100: 3, 1_000: 1}, {20: 4, 60: 2}  # how many of each size
 _ENDS, _CUT_SHORT = ("2", "Pro", "Plus", "3", "Max", "40"), 0.25  # of the names of a table
 _SCHOOLS = 1_000  # paragraphs
+_WRITTEN_OUT = 0.5  # what a mention of a table's title counts that has no gold
+_HEADLINE, _EVERYDAY = 0.5, 3.4  # share of words with a capital; frequency
 _MAY_BE_LINK = 6.0  # what a right link counts at first look: what is left out there is lost
 _FEW = 0.015  # what a word in lower case that Schools Wikipedia leaves without a link counts
 _RANKED = (
@@ -77,6 +79,7 @@ class Source(NamedTuple):
     examples: list[Example]
     ranker: float
     keep: float
+    is_of_table: bool = False  # then a title as it is written is right without gold, too
 
 
 def covered(texts: Iterable[Text]) -> list[Example]:
@@ -214,9 +217,9 @@ def tables(
             small_kb(kb, examples, path, size, seed)
             linker = everything_proposed(path, config)
             few = only_in(linker.kb, examples)
-            found.append((linker, Source(few, 0.3 / times, 1.0 / times)))
-            found.append((linker, Source(lowered(few), 0.0, 0.5 / times)))
-            found.append((linker, Source(misspelt(few), 0.0, 0.25 / times)))
+            found.append((linker, Source(few, 0.3 / times, 1.0 / times, True)))
+            found.append((linker, Source(lowered(few), 0.0, 0.5 / times, True)))
+            found.append((linker, Source(misspelt(few), 0.0, 0.25 / times, True)))
     return found
 
 
@@ -275,6 +278,8 @@ def gather(linker: Linker, source: Source, rows: dict[str, Rows]) -> None:
                     if best not in example.linked_elsewhere:
                         continue
                     weight = min(weight, _FEW) if spelling == "lower" else weight
+                if source.is_of_table and is_written_out(one, features):
+                    right, weight = True, weight * _WRITTEN_OUT
             into = rows.setdefault(spelling, Rows([], [], []))
             into.features.append(features)
             into.right.append(float(right))
@@ -321,6 +326,17 @@ def _by_titles(kb: KnowledgeBase, one: Shortlist) -> tuple[bool, float]:
         return False, _FREQUENT
     is_rare = times < _SELDOM and best.score > _SURE and without_parenthesis(best.title or "") == surface
     return True, _RARE if is_rare else 0.0
+
+
+def is_written_out(one: Shortlist, features: Mapping[str, float]) -> bool:
+    """Whether a mention is a title as it is written, and by its capital, or since it is rare, no everyday word."""
+    surface, title = one.mention.text, one.candidates[0].title or ""
+    if features["inside"]:
+        return False
+    if surface in (title, without_parenthesis(title)) and surface[0].isupper():
+        is_in_sentence = not features.get("starts") and features["capitals"] < _HEADLINE
+        return is_in_sentence or features.get("mostly_lower", 0.0) < 0
+    return surface == title.lower() and features.get("lower_frequency", 0.0) < _EVERYDAY
 
 
 def fit_keep(rows: Rows, without: Collection[str] = ()) -> dict[str, float]:

@@ -119,7 +119,7 @@ def stopping_once(monkeypatch):
 
 @pytest.mark.usefixtures("stopping_once")
 def test_ctrl_c_while_a_turn_is_linked_leaves_it_out(toy, monkeypatch, capsys):
-    lines = iter(["It is quicksilver.", "Mercury?"])
+    lines = iter(["It is quicksilver.", "Is it NASA?"])
 
     def typed(prompt):
         try:
@@ -134,7 +134,7 @@ def test_ctrl_c_while_a_turn_is_linked_leaves_it_out(toy, monkeypatch, capsys):
     shown = capsys.readouterr()
     assert "this turn was left out" in shown.err
     assert "interrupted" in shown.err
-    assert "Mercury (planet)" in shown.out
+    assert "NASA" in shown.out
 
 
 @pytest.mark.usefixtures("stopping_once")

@@ -9,7 +9,7 @@ from entlink.io.atomic import write_lock
 
 
 def entities(run, kb, text):
-    return [link["entity"] for link in run("link", kb, stdin=text.encode()).json["links"]]
+    return [link["entity"] for link in run("link", kb, "--config", "lexical", stdin=text.encode()).json["links"]]
 
 
 def test_add_one_with_all_its_fields(run, own):

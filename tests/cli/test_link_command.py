@@ -74,7 +74,7 @@ def test_input_can_be_told(run, toy):
     text = b'{"text": "The <b>Sun</b>"}'
     assert run("link", toy, "--input", "text", stdin=text).json["text"] == text.decode()
     assert run("link", toy, "--input", "jsonl", stdin=text).json["text"] == "The <b>Sun</b>"
-    marked = run("link", toy, "--input", "html", stdin=b"Mer<b>cury</b>").json
+    marked = run("link", toy, "--input", "html", "--config", "lexical", stdin=b"Mer<b>cury</b>").json
     assert [(link["start"], link["end"], link["text"]) for link in marked["links"]] == [(0, 10, "Mercury")]
 
 
@@ -86,7 +86,7 @@ def test_compressed_documents(run, toy, tmp_path):
 
 def test_a_conversation_keeps_its_turns(run, toy):
     row = {"id": "c", "turns": [{"speaker": "ann", "text": "The Sun?"}, {"text": "No, Mercury."}]}
-    document = run("link", toy, stdin=json.dumps(row).encode()).json
+    document = run("link", toy, "--config", "lexical", stdin=json.dumps(row).encode()).json
     assert document["turns"] == row["turns"]
     assert [(link["turn"], link["start"], link["entity"]) for link in document["links"]] == [
         (0, 4, "sun"),

@@ -46,7 +46,7 @@ def ents_of(doc: Doc) -> list[tuple[str, str, str]]:
 
 class TestDetect:
     def test_ents_have_the_entity_and_its_first_type(self, pipeline):
-        doc = pipeline(linker_config=None)(TEXT)
+        doc = pipeline()(TEXT)
         assert ents_of(doc) == [
             ("Mercury", "planet", "mercury-planet"),
             ("Sun", "star", "sun"),

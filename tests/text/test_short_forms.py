@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from entlink.text.folding import key_of
-from entlink.text.short_forms import initials, short_forms
+from entlink.text.short_forms import initials, short_forms, short_spaceless
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,8 @@ from entlink.text.short_forms import initials, short_forms
         ("New York City", {"new", "city", "new york", "york city", "NYC"}),
         ("Mercury (planet)", set()),
         ("Queen", set()),
-        ("北京大学", {"北京", "大学", "北京大", "京大学"}),
+        ("北京大学", set()),
+        ("阿尔伯特·爱因斯坦", {"阿尔伯特", "爱因斯坦"}),
         ("the cat", {"cat", "TC"}),
         ("x" * 300 + " y", set()),
         ("!!!", set()),
@@ -52,3 +53,11 @@ def test_forms_of_anything_are_no_whole_names_and_come_once(name):
     assert len(set(forms)) == len(forms)
     assert key_of(name) not in forms
     assert all(forms)
+
+
+@pytest.mark.parametrize(
+    ("name", "short"),
+    [("阿尔伯特·爱因斯坦", ["爱因斯坦"]), ("南京市", ["南京"]), ("法国", []), ("市", []), ("New York", [])],
+)
+def test_what_people_say_for_a_name_in_a_script_without_spaces(name, short):
+    assert list(short_spaceless(name)) == short

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from entlink.kb.indexes.derived import VECTORS
 from entlink.linking.config import LINKER_FILE, LinkerConfig, found_beside, linker_beside, read_config
 
 WITHOUT_MODEL, WITH_ENCODER, OF_GIVEN_SPANS = "everyday", "everyday-encoder", "zero-shot"
@@ -49,6 +48,7 @@ def _encoder_and(kb: str | Path) -> tuple[bool, bool]:
 
     Where the language is not sure, the encoder reads it.
     """
+    from entlink.kb.indexes.derived import VECTORS
     from entlink.kb.knowledge_base import KnowledgeBase
     from entlink.linking.language_check import language_of
 

@@ -100,8 +100,8 @@ def test_what_was_linked_before_is_likelier_later(linker):
     assert link.score == pytest.approx((0.4 + 1) / (1 + 1))
 
 
-def test_a_name_cut_short_means_whom_was_spoken_of(any_linker):
-    conversation = said(any_linker, "Have you seen Freddie Mercury?", "Mercury was great.")
+def test_a_name_cut_short_means_whom_was_spoken_of(linker):
+    conversation = said(linker, "Have you seen Freddie Mercury?", "Mercury was great.")
     assert entities(conversation.turns[1].links) == [("Mercury", "freddie-mercury")]
 
 
@@ -147,10 +147,10 @@ def test_nil_is_not_remembered_and_forgetting_begins_anew(linker):
 
 
 def test_offsets_count_in_the_turn_and_in_the_whole(any_linker):
-    conversation = said(any_linker, "👩‍🚀 I saw\u200b Mercury", "", "北京 and London")
+    conversation = said(any_linker, "👩‍🚀 I saw\u200b Eswatini", "", "北京 and London")
     document = conversation.document
     assert document.turn_spans == tuple(turn.span for turn in conversation.turns)
-    assert [link.mention.text for link in document.links] == ["Mercury", "北京", "London"]
+    assert [link.mention.text for link in document.links] == ["Eswatini", "北京", "London"]
     for turn in conversation.turns:
         for link, whole in zip(turn.links, turn.links_in_whole, strict=True):
             for text, one in ((turn.turn.text, link), (document.text, whole)):

@@ -64,7 +64,7 @@ class KeepFeatures:
         found.update(_of_place(document.text, mention))
         if document.text is not self._text.text:
             self._text = _TextUse(document.text)
-        found.update(self._text.of(mention.text, candidates[0].title or ""))
+        found.update(self._text.of(mention.text, candidates[0].title or "", is_whole=not inside))
         found.update(inside=float(inside), around=float(around))
         for flag, others in _CROSSED.items():
             if found.get(flag):
@@ -162,10 +162,10 @@ class _TextUse:
         for first, last in _TWO_CAPITALISED.findall(text):
             self._names.setdefault(last, set()).add(f"{first} {last}")
 
-    def of(self, surface: str, title: str) -> dict[str, float]:
+    def of(self, surface: str, title: str, *, is_whole: bool) -> dict[str, float]:
         found = {"capitals": self._capitals, "no_capitals": float(self._capitals < _FEW)}
         full = title.partition(" (")[0].removeprefix("The ")
-        if surface != full and " " in full and self._has_name(full.lower()):
+        if is_whole and surface != full and " " in full and self._has_name(full.lower()):
             found["in_full"] = 1.0
         elif any(one not in title and one != surface for one in self._names.get(surface, ())):
             found["in_other_name"] = 1.0

@@ -39,6 +39,7 @@ from entlink.mentions.names import NamesDetector
 from entlink.nil.keep.features import AT_FIRST_LOOK, spelling_of
 from entlink.nil.keep.policy import FIRST_LOOK, WEIGHTS_FILE, WITH_ENCODER, WITHOUT_ENCODER, KeepPolicy
 from entlink.text.titles import without_parenthesis
+from entlink.text.word_frequency import word_frequency
 
 EVERYDAY = Path(__file__).parent.parent / "benchmarks" / "everyday" / "paragraphs.jsonl"
 FORMS = {WITHOUT_ENCODER: "everyday", WITH_ENCODER: "everyday-encoder"}
@@ -164,12 +165,15 @@ def misspelt(examples: Iterable[Example]) -> list[Example]:
 
 
 def small_kb(kb: KnowledgeBase, examples: Iterable[Example], path: Path, size: int, seed: int) -> None:
-    """A table: half of it is what the texts speak of, half of it has no text."""
+    """A table: half of it is what the texts speak of, an eighth everyday words; half of it has no text."""
     chance = random.Random(seed)
     spoken_of = sorted({id for one in examples for right in one.gold.values() for id in right})
+    every = [(one.id, word_frequency(one.title).lower) for one in kb]
+    everyday_words = [id for id, frequency in every if frequency >= _EVERYDAY]  # "Nice", "Will", "Next"
     chosen = {
         *chance.sample(spoken_of, min(size // 2, len(spoken_of))),
-        *chance.sample([one.id for one in kb], size // 2),
+        *chance.sample(everyday_words, min(size // 8, len(everyday_words))),
+        *(id for id, _ in chance.sample(every, size // 3)),
     }
     table = path.with_suffix(".jsonl")
     with table.open("w", encoding="utf8") as lines:

@@ -32,7 +32,9 @@ def test_each_passage_and_each_entity_is_read_once(world):
 
 
 def test_a_candidate_that_the_passage_speaks_of_is_nearer(world):
-    [[venus, york]] = SimilarityEvidence(world, encoder=LetterEncoder(512)).gather(asked("Venus and venus.", ["Venus"]))
+    [[venus, york]] = SimilarityEvidence(world, encoder=LetterEncoder(512)).gather(
+        asked("Venus and venus.", ["Venus"])
+    )
     assert venus["similarity"] > york["similarity"]
 
 

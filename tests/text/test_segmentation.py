@@ -1,5 +1,7 @@
 """Which names are whole words where a script writes without spaces."""
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,4 +37,4 @@ def test_no_two_of_those_found_overlap_and_all_were_given(spans, seed):
     given_places = [(start, start + size) for start, size in spans if start + size <= len(text)]
     places = sorted(whole_words(text, given_places, lambda name: hash((name, seed)) % 1000))
     assert set(places) <= set(given_places)
-    assert all(one[1] <= other[0] for one, other in zip(places, places[1:], strict=False))
+    assert all(one[1] <= other[0] for one, other in pairwise(places))

@@ -50,6 +50,7 @@ _ENDS, _CUT_SHORT = ("2", "Pro", "Plus", "3", "Max", "40"), 0.25  # of the names
 _SCHOOLS = 1_000  # paragraphs
 _WRITTEN_OUT = 0.5  # what a mention of a table's title counts that has no gold
 _HEADLINE, _EVERYDAY = 0.5, 3.4  # share of words with a capital; frequency
+_MOST_OF_TITLE = 0.6  # share of its characters
 _MAY_BE_LINK = 6.0  # what a right link counts at first look: what is left out there is lost
 _FEW = 0.015  # what a word in lower case that Schools Wikipedia leaves without a link counts
 _RANKED = (
@@ -337,6 +338,8 @@ def is_written_out(one: Shortlist, features: Mapping[str, float]) -> bool:
     surface, title = one.mention.text, one.candidates[0].title or ""
     if features["inside"]:
         return False
+    if " " in surface and features.get("covered", 0.0) > _MOST_OF_TITLE:
+        return True
     if surface in (title, without_parenthesis(title)) and surface[0].isupper():
         is_in_sentence = not features.get("starts") and features["capitals"] < _HEADLINE
         return is_in_sentence or features.get("mostly_lower", 0.0) < 0

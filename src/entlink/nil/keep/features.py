@@ -74,6 +74,8 @@ class KeepFeatures:
     def at_first_look(self, surface: str, candidate: Candidate) -> dict[str, float]:
         """What does not depend on the text: features of a surface, of an entity, and of how it has that name."""
         found = {**self._of_surface(surface), **self._of_entity(candidate.entity), **_of_name(candidate.evidence)}
+        if "only_shortened" in found:
+            found["covered"] = min(1.0, len(surface) / max(1, len(candidate.title or "")))
         if self._smallness:
             found["small"] = self._smallness
         return found
@@ -187,7 +189,7 @@ _CROSSED = {
         "capitalised": "starts single kb_lower after_capital before_capital lower_frequency popularity",
         "single": "after_capital before_capital shortened popularity is_person is_place is_work context "
         "is_organisation is_name after_article inside lower_frequency",
-        "small": "single lower_frequency is_title prior only_shortened no_capitals starts description",
+        "small": "single lower_frequency is_title prior only_shortened covered no_capitals starts description",
         "has_parenthesis": "kb_occurrences",
         "capitals": "single before_capital after_capital starts lower_frequency",
         "no_capitals": "single lower_frequency popularity is_person is_place kb_lower",
@@ -197,7 +199,7 @@ _CROSSED = {
 _KNOWN_AT_FIRST = """
     upper capitalised mixed single two many short digit number lower_frequency capital_frequency mostly_lower
     kb_occurrences kb_lower kb_as_written has_parenthesis title_one_word description popularity title_lower tier
-    is_title is_bare_title prior bias only_shortened shortened times small characters misspelt
+    is_title is_bare_title prior bias only_shortened shortened covered times small characters misspelt
 """
 AT_FIRST_LOOK = frozenset((*_KNOWN_AT_FIRST.split(), *(f"is_{kind}" for kind in _KINDS)))
 

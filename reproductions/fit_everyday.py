@@ -37,7 +37,7 @@ from entlink.learning.fit.logistic import newton
 from entlink.linking.linker import Linker
 from entlink.mentions.names import NamesDetector
 from entlink.nil.keep.features import AT_FIRST_LOOK, spelling_of
-from entlink.nil.keep.policy import FIRST_LOOK, WEIGHTS_FILE, WITH_ENCODER, WITHOUT_ENCODER, KeepPolicy
+from entlink.nil.keep.policy import FIRST_LOOK, TERMS, WEIGHTS_FILE, WITH_ENCODER, WITHOUT_ENCODER, KeepPolicy
 from entlink.text.titles import without_parenthesis
 from entlink.text.word_frequency import word_frequency
 
@@ -81,6 +81,7 @@ class Source(NamedTuple):
     examples: list[Example]
     ranker: float
     keep: float
+    has_terms: bool = False  # then places that are open are links of terms
     is_of_table: bool = False  # then a title as it is written is right without gold, too
 
 
@@ -222,9 +223,9 @@ def tables(
             small_kb(kb, examples, path, size, seed)
             linker = everything_proposed(path, config)
             few = only_in(linker.kb, examples)
-            found.append((linker, Source(few, 0.3 / times, 1.0 / times, True)))
-            found.append((linker, Source(lowered(few), 0.0, 0.5 / times, True)))
-            found.append((linker, Source(misspelt(few), 0.0, 0.25 / times, True)))
+            found.append((linker, Source(few, 0.3 / times, 1.0 / times, is_of_table=True)))
+            found.append((linker, Source(lowered(few), 0.0, 0.5 / times, is_of_table=True)))
+            found.append((linker, Source(misspelt(few), 0.0, 0.25 / times, is_of_table=True)))
     return found
 
 
@@ -285,10 +286,30 @@ def gather(linker: Linker, source: Source, rows: dict[str, Rows]) -> None:
                     weight = min(weight, _FEW) if spelling == "lower" else weight
                 if source.is_of_table and is_written_out(one, features):
                     right, weight = True, weight * _WRITTEN_OUT
-            into = rows.setdefault(spelling, Rows([], [], []))
-            into.features.append(features)
-            into.right.append(float(right))
-            into.weights.append(weight)
+            add(rows, spelling, features, right, weight)
+
+
+def gather_terms(linker: Linker, source: Source, rows: dict[str, Rows]) -> None:
+    """Words without a capital where terms are wanted, too: what is tolerated elsewhere is right."""
+    policy = linker.nil
+    assert isinstance(policy, KeepPolicy)
+    for example in source.examples:
+        for one, features in policy.rows(shortlists(linker, example.text)):
+            if features is None or spelling_of(one.mention.text) != "lower":
+                continue
+            place, best = _place(one), one.candidates[0].entity
+            right = best in (*example.gold.get(place, ()), *(example.open.get(place) or ()))
+            is_open = place in example.open and example.open[place] is None
+            would_be_linked = example.linked_elsewhere is None or best in example.linked_elsewhere
+            if right or (would_be_linked and not is_open):
+                add(rows, TERMS, features, right, source.keep)
+
+
+def add(rows: dict[str, Rows], spelling: str, features: dict[str, float], right: bool, weight: float) -> None:
+    into = rows.setdefault(spelling, Rows([], [], []))
+    into.features.append(features)
+    into.right.append(float(right))
+    into.weights.append(weight)
 
 
 def gather_by_titles(linker: Linker, data: Path, rows: dict[str, Rows]) -> None:
@@ -308,10 +329,7 @@ def gather_by_titles(linker: Linker, data: Path, rows: dict[str, Rows]) -> None:
             if features is not None and spelling_of(surface) == "caseless" and surface not in own:
                 right, weight = _by_titles(linker.kb, one)
                 if weight:
-                    into = rows.setdefault("caseless", Rows([], [], []))
-                    into.features.append(features)
-                    into.right.append(float(right))
-                    into.weights.append(weight)
+                    add(rows, "caseless", features, right, weight)
 
 
 def _by_titles(kb: KnowledgeBase, one: Shortlist) -> tuple[bool, float]:
@@ -380,8 +398,8 @@ def main(arguments: argparse.Namespace) -> None:
         sources = [
             Source(own, 1.0, 1.0),
             Source(lowered(own), 0.5, 0.5),
-            Source(everyday(ids, "en"), 1.0, 2.0),
-            Source(schools(arguments.data, ids), 0.15, 0.05),
+            Source(everyday(ids, "en"), 1.0, 2.0, has_terms=True),
+            Source(schools(arguments.data, ids), 0.15, 0.05, has_terms=True),
         ]
         in_chinese = everyday(titles(chinese.kb), "zh")
         with tempfile.TemporaryDirectory() as temporary:
@@ -395,6 +413,8 @@ def main(arguments: argparse.Namespace) -> None:
             for one, source in asked:
                 one.ranker.weights.update(weights)  # type: ignore[attr-defined]
                 gather(one, source, rows)
+                if source.has_terms:
+                    gather_terms(one, source, rows)
             gather_by_titles(chinese, arguments.data, rows)
         for spelling, own_rows in rows.items():
             sys.stderr.write(

@@ -256,6 +256,8 @@ def make_linker(arguments: Namespace, mentions: str = "detect") -> Linker:
     detector = {name: value for name in _DETECTOR_SETTINGS if (value := getattr(arguments, name)) is not None}
     _check_detector_settings(arguments, detector, str(config.detector["name"]), mentions)
     nil = {} if arguments.nil_threshold is None else {"threshold": arguments.nil_threshold}
+    if "what" in detector and config.nil["name"] == "keep":
+        nil["what"] = detector["what"]
     config = msgspec.structs.replace(config, detector={**config.detector, **detector}, nil={**config.nil, **nil})
     _make_short_names(arguments.kb, config)
     return load(

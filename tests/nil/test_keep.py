@@ -91,7 +91,7 @@ def test_given_spans_are_never_dropped_and_disambiguation_pages_are_no_entities(
 
 
 def test_there_are_weights_for_every_spelling_whatever_is_known():
-    spellings = {"cased", "lower", "caseless"}
+    spellings = {"cased", "lower", "caseless", "terms"}
     assert keep_weights().keys() == {FIRST_LOOK, WITHOUT_ENCODER, WITH_ENCODER}
     assert all(own.keys() == spellings for own in keep_weights().values())
     assert "similarity" in keep_weights()[WITH_ENCODER]["cased"]
@@ -125,3 +125,16 @@ def test_common_words_are_common_and_unknown_ones_are_rare():
     assert word_frequency("The").lower > word_frequency("climate").lower > word_frequency("myocardial").lower > 0
     assert word_frequency("Jordan").capital > word_frequency("jordan").lower == 0
     assert word_frequency("zyxwv").either == 0
+
+
+def test_terms_are_wanted_where_all_is_asked_for(tmp_path):
+    (tmp_path / "food.csv").write_text(
+        "id,title,description\npizza,Pizza,Pizza is a food of Italy.\n", encoding="utf8"
+    )
+    entlink.build([tmp_path / "food.csv"], tmp_path / "food.kb")
+    linker = entlink.load(tmp_path / "food.kb", config="everyday", min_score=0.0001)
+    [usual] = linker.link("Everybody likes a good pizza in Italy.").links
+    linker.nil.what = "all"
+    [asked] = linker.link("Everybody likes a good pizza in Italy.").links
+    assert usual.entity == asked.entity == "pizza"
+    assert usual.score != asked.score

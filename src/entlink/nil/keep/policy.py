@@ -8,6 +8,7 @@ from functools import cache
 from itertools import groupby
 from math import exp
 from pathlib import Path
+from typing import Literal
 
 from entlink.documents import Candidate, Document, Link, Mention
 from entlink.interfaces import Shortlist
@@ -16,7 +17,9 @@ from entlink.nil.by_type import Share
 from entlink.nil.keep.features import KeepFeatures, spelling_of
 
 WEIGHTS_FILE = Path(__file__).parent / "weights.json"
+What = Literal["names", "terms", "all"]
 FIRST_LOOK, WITHOUT_ENCODER, WITH_ENCODER = "at first look", "without an encoder", "with an encoder"
+TERMS = "terms"  # words without a capital where all of them are wanted
 _PINNED = "pinned"
 _SIMILARITY = "similarity"
 _CACHED = 100_000
@@ -30,13 +33,13 @@ class KeepPolicy:
     """The probability of a link is the logistic of a sum of features; overlaps go to the likelier links.
 
     Names with a capital, words in lower case and scripts without case have weights of their own, and so has evidence
-    with an encoder's similarity.
-    Of mentions that overlap, those stay that have the largest sum of (probability - `threshold`). Mentions that a
-    document gives are all linked to their best candidate. The weights are made by `reproductions/fit_everyday.py`.
+    with an encoder's similarity. With `what` "all", terms such as "pizza" are wanted, too. Of mentions that overlap,
+    those stay that have the largest sum of (probability - `threshold`). Mentions that a document gives are all linked
+    to their best candidate. The weights are made by `reproductions/fit_everyday.py`.
     """
 
-    def __init__(self, kb: KnowledgeBase, *, threshold: Share = 0.5) -> None:
-        self.kb, self.threshold = kb, threshold
+    def __init__(self, kb: KnowledgeBase, *, threshold: Share = 0.5, what: What = "terms") -> None:
+        self.kb, self.threshold, self.what = kb, threshold, what
         self._features = KeepFeatures(kb)
         self._hopeless: dict[str, bool] = {}
         self._are_few = len(kb) < _MANY
@@ -56,7 +59,7 @@ class KeepPolicy:
             best = candidates[0]
             is_pinned = best.evidence.get(_PINNED)
             form = WITH_ENCODER if _SIMILARITY in best.evidence else WITHOUT_ENCODER
-            score = 1.0 if is_pinned else _probability(form, mention.text, features)
+            score = 1.0 if is_pinned else self._probability(form, mention.text, features)
             links.append(Link(mention, best.entity, score, True, None, best.title, tuple(candidates)))
         return links
 
@@ -78,7 +81,12 @@ class KeepPolicy:
         if any(one.evidence.get(_PINNED) for one in candidates):
             return False
         looks = (self._features.at_first_look(surface, one) | {"bias": 1.0} for one in candidates[:_LOOKED_AT])
-        return max(_probability(FIRST_LOOK, surface, one) for one in looks) < _CHANCE
+        return max(self._probability(FIRST_LOOK, surface, one) for one in looks) < _CHANCE
+
+    def _probability(self, form: str, surface: str, features: Mapping[str, float]) -> float:
+        spelling = spelling_of(surface)
+        weights = keep_weights()[form][TERMS if self.what == "all" and spelling == "lower" else spelling]
+        return _logistic(sum(weights[name] * value for name, value in features.items() if name in weights))
 
     def rows(self, shortlists: Sequence[Shortlist]) -> Iterator[tuple[Shortlist, dict[str, float] | None]]:
         """Each shortlist with its features; None where there is no candidate."""
@@ -127,11 +135,6 @@ def keep_weights() -> Mapping[str, Mapping[str, Mapping[str, float]]]:
     import msgspec
 
     return msgspec.json.decode(WEIGHTS_FILE.read_bytes(), type=dict[str, dict[str, dict[str, float]]])
-
-
-def _probability(form: str, surface: str, features: Mapping[str, float]) -> float:
-    weights = keep_weights()[form][spelling_of(surface)]
-    return _logistic(sum(weights[name] * value for name, value in features.items() if name in weights))
 
 
 def _nesting(mentions: Sequence[Mention]) -> tuple[set[int], set[int]]:

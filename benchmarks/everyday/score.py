@@ -17,13 +17,14 @@ import msgspec
 import entlink
 from entlink.documents import Link
 from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.learning.fit.calibration_scores import Judged as Scored
+from entlink.learning.fit.calibration_scores import calibration_error, reliability
 from entlink.linking.config import read_config
 
 PARAGRAPHS = Path(__file__).with_name("paragraphs.jsonl")
 LANGUAGES = ("en", "zh")
 OK, WRONG, TOLERATED = "ok", "WRONG", "tolerated"
 _WORST = 15
-_BINS = 10
 
 Place = tuple[int, int]
 
@@ -120,7 +121,8 @@ class Score(NamedTuple):
         wanted = sum(len(one.paragraph.wanted) for one in results)
         right, wrong, tolerated = ([link for one in results for link in one.of(of)] for of in (OK, WRONG, TOLERATED))
         found = wanted - sum(len(one.missed) for one in results)
-        error = calibration_error([(one.link.score, one.verdict == OK) for one in right + wrong])
+        judged = [Scored(one.link.score, one.verdict == OK, nil=False) for one in right + wrong]
+        error = calibration_error(reliability(judged))
         return cls(len(results), wanted, found, len(right), len(wrong), len(tolerated), error)
 
     @property
@@ -138,15 +140,6 @@ class Score(NamedTuple):
 
 def _share(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
-
-
-def calibration_error(scored: Sequence[tuple[float, bool]]) -> float:
-    """How far, on average, the share of right links is from the mean score, in bins of a tenth."""
-    bins: list[list[tuple[float, bool]]] = [[] for _ in range(_BINS)]
-    for score, is_right in scored:
-        bins[max(0, min(_BINS - 1, int(score * _BINS)))].append((score, is_right))
-    gaps = (abs(sum(score for score, _ in one) - sum(is_right for _, is_right in one)) for one in bins)
-    return _share(sum(gaps), len(scored))
 
 
 def read(path: Path = PARAGRAPHS) -> list[Paragraph]:

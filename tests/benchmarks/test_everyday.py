@@ -98,7 +98,7 @@ def test_links_are_judged_by_span_and_entity(score):
 
 
 def test_calibration_error_weighs_bins_by_their_links(score):
-    assert score.calibration_error([(0.95, True), (0.95, True), (0.15, False), (1.0, False)]) == pytest.approx(
-        (abs(2.9 - 2) + 0.15) / 4
-    )
-    assert score.calibration_error([]) == 0.0
+    scored = [(0.95, True), (0.95, True), (0.15, False), (1.0, False)]
+    judged = [score.Scored(probability, right, nil=False) for probability, right in scored]
+    assert score.calibration_error(score.reliability(judged)) == pytest.approx((abs(2.9 - 2) + 0.15) / 4)
+    assert score.calibration_error(score.reliability([])) == 0.0

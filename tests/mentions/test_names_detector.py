@@ -5,6 +5,7 @@ import pytest
 import entlink
 from entlink.documents import Document, Entity
 from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.mentions import names
 from entlink.mentions.names import NamesDetector
 
 ENTITIES = [
@@ -71,6 +72,19 @@ def test_the_dial_says_which_words_without_a_capital_are_looked_at(kb, what, wan
 
 def test_words_that_are_almost_a_name_of_a_small_knowledge_base(kb):
     assert found(kb, "He had a myocardeal infarction, not hiccups.") == ["myocardeal infarction"]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("she loves mozart a lot", ["mozart"]),
+        ("she met Will, who loves mozart", []),
+        ("The US. He loves mozart", ["US", "mozart"]),
+    ],
+)
+def test_names_cut_short_without_a_capital_are_found_where_nothing_has_one(kb, monkeypatch, text, wanted):
+    monkeypatch.setattr(names, "_SMALL", 0)
+    assert [one for one in found(kb, text) if one != "Will"] == wanted
 
 
 def test_names_are_whole_with_their_signs(kb):

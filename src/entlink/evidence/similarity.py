@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from entlink.interfaces import Vectors
 
 _CACHED = 4_096  # passages
-_KEPT_KEYS = 200_000
 
 
 class SimilarityEvidence:
@@ -41,11 +40,9 @@ class SimilarityEvidence:
         self.kb, self.read = kb, read
         self._encoder = dual.encoder
         self._entities = EntityVectors(kb, dual)
-        self._keys: dict[str, int | None] = {}
         self._passages: dict[str, Vectors] = {}
 
     def knowledge_base_changed(self) -> None:
-        self._keys.clear()
         self._entities.forget()
 
     def gather(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Mapping[str, float]]]:
@@ -69,15 +66,8 @@ class SimilarityEvidence:
 
     def _entity_vectors(self, shortlists: Sequence[Shortlist]) -> dict[str, Vectors]:
         ids = {one.entity: None for shortlist in shortlists for one in shortlist.candidates[: self.read]}
-        keys = {id: key for id in ids if (key := self._key(id)) is not None}
+        keys = {id: key for id in ids if (key := self.kb.key(id)) is not None}
         return dict(zip(keys, self._entities.of(list(keys.values())), strict=True))
-
-    def _key(self, id: str) -> int | None:
-        if id not in self._keys:
-            if len(self._keys) >= _KEPT_KEYS:
-                self._keys.clear()
-            self._keys[id] = self.kb.key(id)
-        return self._keys[id]
 
 
 def _document_of(shortlist: Shortlist) -> int:

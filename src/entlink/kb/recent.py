@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from entlink.documents import Entity
 
-_KEPT = 4_096  # entities, with their whole descriptions
+_KEPT = 1_024  # entities, with their whole descriptions
 
 
 class RecentEntities:

@@ -192,7 +192,7 @@ def _untold(linker: Linker, linked: Document, span: Span) -> SpanExplanation:
         return _judged(linker, linked, Judgement(span, Verdict(0.0, Reason.LOST), over))
     if meaning.entries:
         return _left(linker, linked, span, "rejected", "a name, but the detector did not take it for a mention")
-    if linker.kb.forms(text) and not meaning.entries:
+    if linker.kb.forms(text):
         return _judged(linker, linked, Judgement(span, Verdict(0.0, Reason.NO_MEANING)))
     near = _nearest(_candidates(linker, linked, span))
     reason = f"no name folds to {key_of(text)!r}" + (f"; nearest by spelling: {near}" if near else "")

@@ -85,9 +85,7 @@ class Linker:
         self.types, self.min_score, self.batch_size = frozenset(types), min_score, batch_size
         self._settling = nil if isinstance(nil, Settling) else None
         if min_score > 0.0 and self._settling is not None:
-            self._settling.threshold = (
-                min_score  # weak links are its to leave out, and some are shown when they are asked for
-            )
+            self._settling.threshold = min_score  # it leaves weak links out, or shows those that are asked for
         self.conversations = conversations or ConversationConfig()
         self.spans_of_gold = spans_of_gold
         self.personal = _personal(kb, self.conversations)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from entlink.documents import Document, Link, Span
-from entlink.text.pieces import pieces
+from entlink.text.passages import pieces
 
 LONGEST = 100_000  # characters linked at once: a book is a few pieces
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Literal
 
 from entlink.documents import Document, Mention, Span
+from entlink.interfaces import What
 from entlink.kb.indexes.short_names import ShortNames
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.names.near_names import NearNames
@@ -14,12 +14,11 @@ from entlink.mentions.closing_signs import CLOSING_SIGNS, end_with_signs, may_en
 from entlink.text.segmentation import whole_words
 from entlink.text.word_frequency import word_frequency
 
-What = Literal["names", "terms", "all"]
 _CACHED = 200_000
 _CAPITALISED = re.compile(r"(?:[A-Z]\.){2,}|[^\W\d_a-z][\w'’.\-]*\w")
 _ANY_WORD = re.compile(r"(?:[A-Z]\.){2,}|[^\W\d_][\w'’.\-]*\w")
 _EVERYDAY = {"names": 0.0, "terms": 3.4, "all": 4.6}  # log10 of occurrences per million words, plus 2
-_HAS_CAPITALS = re.compile(r"[a-z][^.!?\n]*\b[A-Z][a-z]")  # beside those that sentences begin with
+_HAS_CAPITALS = re.compile(r"[a-z0-9,;)] [A-Z][a-z]")  # beside those that sentences begin with
 _CLAUSE_END = re.compile("[，。；：！？、]")
 _WORDS = """
     a an the this that these those i you he she it we they me him her us them my your his its our their and or
@@ -37,7 +36,7 @@ class NamesDetector:
     """All names of the knowledge base in a text, and capitalised words that are one of its names cut short.
 
     In a small knowledge base, words in lower case may be a name cut short, too ("my juniper tent leaks"), or a name
-    that is misspelt ("lumn analytics"). Elsewhere, words that mostly have a capital may be, in a text that has none.
+    that is misspelt ("lumn analytics"). Elsewhere they may be cut short in a text without capitals only.
 
     `what` says which words without a capital are looked at: `names` none, `terms` those that are not everyday words
     of English, `all` all but the most common. Mentions may overlap: use the NIL policy `keep`, which settles that.

@@ -1,4 +1,4 @@
-"""A text cut into passages of a few sentences, each short enough to be read at once."""
+"""A text cut into parts: passages of a few sentences, each short enough to be read at once, or pieces of a size."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 _END = re.compile(r"[.!?]['\")\]”’]*\s+|[。！？；]|\n+")
 _WORDS_APART, _WORDS_TOGETHER = 240, 100  # characters of a passage, in scripts with spaces and without
 _LONGEST = 2  # times as long, where no sentence ends
+_BREAKS = ("\n\n", "\n", " ")
 
 
 def passages(text: str) -> Iterator[tuple[int, int]]:
@@ -16,14 +17,26 @@ def passages(text: str) -> Iterator[tuple[int, int]]:
     start = 0
     for match in _END.finditer(text):
         if match.end() - start >= size:
-            yield from _pieces(start, match.end(), size)
+            yield from _not_too_long(text, start, match.end(), size)
             start = match.end()
-    if start < len(text):
-        yield from _pieces(start, len(text), size)
+    yield from _not_too_long(text, start, len(text), size)
 
 
-def _pieces(start: int, end: int, size: int) -> Iterator[tuple[int, int]]:
-    while end - start > _LONGEST * size:
-        yield start, start + size
-        start += size
-    yield start, end
+def _not_too_long(text: str, start: int, end: int, size: int) -> Iterator[tuple[int, int]]:
+    longest = _LONGEST * size
+    return ((start + first, start + last) for first, last in pieces(text[start:end], longest))
+
+
+def pieces(text: str, size: int) -> Iterator[tuple[int, int]]:
+    """Where the pieces of a text are, of at most `size` characters: each ends at a paragraph, a line or a word.
+
+    Where the second half of a piece has no such place, it ends anywhere.
+    """
+    start = 0
+    while start < len(text):
+        end = start + size
+        if end < len(text):
+            places = (text.rfind(sign, start + size // 2, end) for sign in _BREAKS)
+            end = next((place for place in places if place > 0), end)
+        yield start, min(end, len(text))
+        start = end

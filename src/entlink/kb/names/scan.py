@@ -14,7 +14,7 @@ import marisa_trie
 
 from entlink.kb.names.alias_index import MAX_KEY, AliasIndex
 from entlink.text.folding import SPACELESS, Folded, first_token, fold
-from entlink.text.pieces import pieces
+from entlink.text.passages import pieces
 
 Match = tuple[int, int]  # start and end in the text; what stands there is, folded, a known key
 # What a token can begin: nothing, itself alone, the keys of a trie, or these words after it.

@@ -94,14 +94,9 @@ class KeepFeatures:
         spelling = spelling_of(surface)
         if spelling == "caseless":
             found["characters"] = float(min(len(surface), 6))
-        elif spelling == "lower":
-            pass
-        elif surface.isupper():
-            found["upper"] = 1.0
-        elif all(word[0].isupper() for word in words):
-            found["capitalised"] = 1.0
-        else:
-            found["mixed"] = 1.0
+        elif spelling == "cased":
+            is_capitalised = all(word[0].isupper() for word in words)
+            found["upper" if surface.isupper() else "capitalised" if is_capitalised else "mixed"] = 1.0
         found["single" if len(words) < 2 else "two" if len(words) == 2 else "many"] = 1.0
         found["short"] = float(len(surface) < 4)
         found["digit"] = float(surface[0].isdigit())

@@ -8,16 +8,14 @@ from functools import cache
 from itertools import groupby
 from math import exp
 from pathlib import Path
-from typing import Literal
 
 from entlink.documents import Candidate, Document, Link, Mention
-from entlink.interfaces import Shortlist
+from entlink.interfaces import Shortlist, What
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.nil.by_type import Share
 from entlink.nil.keep.features import KeepFeatures, spelling_of
 
 WEIGHTS_FILE = Path(__file__).parent / "weights.json"
-What = Literal["names", "terms", "all"]
 FIRST_LOOK, WITHOUT_ENCODER, WITH_ENCODER = "at first look", "without an encoder", "with an encoder"
 TERMS = "terms"  # words without a capital where all of them are wanted
 _PINNED = "pinned"

@@ -37,6 +37,7 @@ _ARTICLES = frozenset(("the", "a", "an"))
 _NEAR = 24  # characters looked at on either side
 _CACHED = 50_000
 _LARGE = 50_000  # entities: from there on, a name may be anything
+_LONG = 400  # characters of a description: a longer one says no more about an entity
 _BEGINNING = 2_000  # characters that show how a text uses capitals
 _FEW = 0.02  # of the words have a capital
 
@@ -110,6 +111,10 @@ class KeepFeatures:
         low = forms.get(surface.lower(), 0)
         total = sum(forms.values())
         found["kb_occurrences"] = log1p(total)
+        if self.kb.has_links:
+            meaning = self.kb.meaning(surface)
+            found["linked"] = log((meaning.linked + 0.5) / (meaning.unlinked + 0.5))
+            found["has_links"] = 1.0
         if spelling != "caseless":
             found["kb_lower"] = log((low + 0.5) / (total - low + 0.5))
             found["kb_as_written"] = log1p(forms.get(surface, 0))
@@ -135,7 +140,7 @@ class KeepFeatures:
             found["has_parenthesis"] = 1.0
         if len(entity.title) > 1 and " " not in entity.title and entity.title[1:].islower():
             found["title_one_word"] = 1.0
-        found["description"] = log1p(len(entity.description or "")) / 6
+        found["description"] = log1p(min(len(entity.description or ""), _LONG)) / 6
         bare = entity.title.partition(" (")[0]
         forms = self.kb.occurrences(bare)
         seen = sum(forms.values())
@@ -194,7 +199,7 @@ _CROSSED = {
 _KNOWN_AT_FIRST = """
     upper capitalised mixed single two many short digit number lower_frequency capital_frequency mostly_lower
     kb_occurrences kb_lower kb_as_written has_parenthesis title_one_word description popularity title_lower tier
-    is_title is_bare_title prior bias only_shortened shortened covered times small characters misspelt
+    is_title is_bare_title prior bias only_shortened shortened covered times small characters misspelt linked has_links
 """
 AT_FIRST_LOOK = frozenset((*_KNOWN_AT_FIRST.split(), *(f"is_{kind}" for kind in _KINDS)))
 

@@ -1,10 +1,10 @@
 """Measures linking end to end on Simple Wikipedia: nothing but texts in, links out.
 
-python reproductions/end_to_end.py simple.kb DATA [--config everyday-encoder]
+python reproductions/end_to_end.py simple.kb DATA [--config everyday everyday-encoder] [--plot reliability.svg]
 
 `simple.kb` is Simple Wikipedia of 2021, as `entlink kb build` makes it. Reported on OKE 2015 and 2016 eval and
 Derczynski. EL is strict, gold matched by title and covered, disambiguation pages left out; answers at gold that is
-not covered do not count.
+not covered do not count. ECE is the expected calibration error of the scores of the links that count.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import entlink
 from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.learning.fit.calibration_scores import Judged, calibration_error, reliability
+from entlink.learning.fit.reliability import reliability_plot
 from entlink.linking.linker import Linker
 from entlink.text.titles import looks_like_disambiguation
 
@@ -57,28 +59,44 @@ def tweeki(data: Path, ids: Mapping[str, str]) -> list[Text]:
     return found
 
 
-def scores(linker: Linker, texts: Iterable[Text]) -> tuple[float, float, float]:
-    """Precision, recall and F1 of links."""
-    predicted = wanted = right = 0
+def judged(linker: Linker, texts: Iterable[Text]) -> tuple[list[Judged], int]:
+    """The links that count, each right or wrong, and how many are wanted."""
+    found, wanted = [], 0
     for text, gold in texts:
-        links = {(one.mention.span.start, one.mention.span.end): one.entity for one in linker.link(text).links}
-        covered = {place: id for place, id in gold.items() if id is not None}
-        counted = {place: id for place, id in links.items() if place not in gold or gold[place] is not None}
-        predicted, wanted = predicted + len(counted), wanted + len(covered)
-        right += sum(counted.get(place) == id for place, id in covered.items())
-    return right / max(predicted, 1), right / wanted, 2 * right / (predicted + wanted)
+        wanted += sum(id is not None for id in gold.values())
+        for one in linker.link(text).links:
+            place = one.mention.span.start, one.mention.span.end
+            if one.entity and gold.get(place, "") is not None:
+                found.append(Judged(one.score, one.entity == gold.get(place), nil=False))
+    return found, wanted
+
+
+def told(links: Sequence[Judged], wanted: int) -> str:
+    right = sum(one.right for one in links)
+    precision, recall = right / max(len(links), 1), right / wanted
+    f1, error = 2 * right / (len(links) + wanted), calibration_error(reliability(links))
+    return f"precision {precision:.3f}, recall {recall:.3f}, F1 {f1:.3f}, ECE {error:.3f}"
 
 
 def main(arguments: argparse.Namespace) -> None:
-    linker = entlink.load(arguments.kb, config=arguments.config)
-    for name, texts in reported(arguments.data, titles(linker.kb)).items():
-        precision, recall, f1 = scores(linker, texts)
-        sys.stdout.write(f"{name}: precision {precision:.3f}, recall {recall:.3f}, F1 {f1:.3f}\n")
+    curves = {}
+    for config in arguments.config:
+        linker = entlink.load(arguments.kb, config=config)
+        every: list[Judged] = []
+        for name, texts in reported(arguments.data, titles(linker.kb)).items():
+            links, wanted = judged(linker, texts)
+            every += links
+            sys.stdout.write(f"{config}, {name}: {told(links, wanted)}\n")
+        curves[config] = reliability(every)
+        sys.stdout.write(f"{config}, all links: ECE {calibration_error(curves[config]):.3f}\n")
+    if arguments.plot:
+        arguments.plot.write_bytes(reliability_plot(curves))
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kb", type=Path)
     parser.add_argument("data", type=Path)
-    parser.add_argument("--config", help="the linker to measure (default: the one that entlink picks)")
+    parser.add_argument("--config", nargs="+", default=["everyday", "everyday-encoder"], help="linkers to measure")
+    parser.add_argument("--plot", type=Path, help="an SVG file: how often links of a score are right, of two linkers")
     main(parser.parse_args())

@@ -10,7 +10,8 @@ linked to Schools Wikipedia itself, whose links are counted. The weights of whic
 those of the ranker are printed, for the two files of presets.
 
 All but the everyday paragraphs leave out links that a reader would want: OKE and TweekiGold some places, Wikipedia
-what is linked before. A proposal there without gold is a right link by as much as the model itself says (`_ANNOTATED`, `_LINKED`).
+what is linked before. A proposal there without gold is a right link with the probability that the model itself gives
+(`_ANNOTATED`, `_LINKED`).
 """
 
 from __future__ import annotations

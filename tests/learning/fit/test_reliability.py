@@ -10,7 +10,7 @@ _SVG = "{http://www.w3.org/2000/svg}"
 
 def test_the_plot_is_a_picture_that_says_what_it_shows():
     before, after = [Bin(0.1, 0.5, 0.5), Bin(0.9, 0.6, 0.5)], [Bin(0.5, 0.5, 1.0)]
-    root = ElementTree.fromstring(reliability_plot(before, after, (0.35, 0.0)))
+    root = ElementTree.fromstring(reliability_plot({"before": before, "calibrated": after}))
     assert root.tag == f"{_SVG}svg"
     dots = [float(dot.get("r")) for dot in root.iter(f"{_SVG}circle") if dot.get("fill-opacity")]
     assert len(dots) == 3
@@ -23,4 +23,4 @@ def test_the_plot_is_a_picture_that_says_what_it_shows():
 
 def test_it_is_the_same_each_time():
     bins = [Bin(0.2, 0.1, 1.0)]
-    assert reliability_plot(bins, bins, (0.1, 0.1)) == reliability_plot(bins, bins, (0.1, 0.1))
+    assert reliability_plot({"one": bins, "two": bins}) == reliability_plot({"one": bins, "two": bins})

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from entlink.evaluation.report.markup import Html, joined, tag
-from entlink.learning.fit.calibration_scores import Bin
+from entlink.learning.fit.calibration_scores import Bin, calibration_error
 
 _SIDE, _LEFT, _TOP, _FOOT = 280, 52, 16, 76
 _WIDTH, _HEIGHT = _LEFT + _SIDE + 20, _TOP + _SIDE + _FOOT
 _LARGEST = 11.0  # radius of a dot that stands for all mentions
 _SMALLEST = 2.5
 _INK, _MUTED, _LINE = "#101419", "#5a6270", "#d5d9de"
+_COLOURS = ("#d55e00", "#0072b2")
 _TICKS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 
@@ -25,9 +26,17 @@ class Curve(NamedTuple):
     colour: str
 
 
-def reliability_plot(before: Sequence[Bin], after: Sequence[Bin], errors: tuple[float, float]) -> bytes:
-    """The plot as an SVG file: scores as they were and probabilities as they are; a dot's area is its share."""
-    curves = [Curve("before", before, errors[0], "#d55e00"), Curve("calibrated", after, errors[1], "#0072b2")]
+def reliability_plot(curves: Mapping[str, Sequence[Bin]]) -> bytes:
+    """One or two curves by name, as an SVG file; a dot's area is the share of mentions that it stands for."""
+    return _drawn(
+        [
+            Curve(name, bins, calibration_error(bins), colour)
+            for (name, bins), colour in zip(curves.items(), _COLOURS, strict=False)
+        ]
+    )
+
+
+def _drawn(curves: Sequence[Curve]) -> bytes:
     told = "; ".join(f"{curve.name}: ECE {curve.error:.3f}, {_read_out(curve.bins)}" for curve in curves)
     parts = [
         tag("title", "Reliability"),

@@ -93,7 +93,7 @@ def calibrate_on_kb(
         calibrated, found = calibrate(linker, start, options, progress)
     folder = _folder(kb, output)
     folder.mkdir(parents=True, exist_ok=True)
-    drawn = reliability_plot(found.bins_before, found.bins, (found.before.ece, found.after.ece))
+    drawn = reliability_plot({"before": found.bins_before, "calibrated": found.bins})
     for path in (folder / PLOT, *([Path(plot)] if plot is not None else [])):
         write_whole(path, drawn)
     return _saved(kb, output, calibrated, _step(command, options, found)), found

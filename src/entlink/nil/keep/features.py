@@ -199,7 +199,8 @@ _CROSSED = {
 _KNOWN_AT_FIRST = """
     upper capitalised mixed single two many short digit number lower_frequency capital_frequency mostly_lower
     kb_occurrences kb_lower kb_as_written has_parenthesis title_one_word description popularity title_lower tier
-    is_title is_bare_title prior bias only_shortened shortened covered times small characters misspelt linked has_links
+    is_title is_bare_title prior bias only_shortened shortened covered times small characters misspelt
+    linked has_links
 """
 AT_FIRST_LOOK = frozenset((*_KNOWN_AT_FIRST.split(), *(f"is_{kind}" for kind in _KINDS)))
 

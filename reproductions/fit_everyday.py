@@ -312,6 +312,7 @@ def gather(linker: Linker, source: Source, rows: dict[str, Rows]) -> None:
                 if source.is_of_table and is_written_out(one, features):
                     right, weight = True, weight * _WRITTEN_OUT
             is_open = not right and spelling == "cased" and not features["inside"] and not _meets(place, example.gold)
+            is_open = is_open and not features.get("is_year")  # few want a link to a day or a month
             add(rows, spelling, features, right, weight, source.annotated if is_open else 1.0)
 
 

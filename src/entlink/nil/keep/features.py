@@ -23,7 +23,7 @@ _KIND_WORDS = {
 _KIND_PHRASES = {
     "person": ("(c. ",),
     "work": ("video game",),
-    "year": ("was a common year", "was a leap year", "month of the year"),
+    "year": ("was a common year", "was a leap year", "month of the year", "day of the week"),
     "name": ("given name", "first name", "family name", "last name", "surname"),
 }
 _KINDS = tuple(_KIND_PHRASES.keys() | _KIND_WORDS.keys())

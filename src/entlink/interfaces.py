@@ -208,7 +208,6 @@ class Reason(StrEnum):
     BROKEN = "it runs across the end of a sentence or paragraph"
     RARELY_LINKED = "below the threshold of link probability"
     COMMON_WORD = "a common word of the texts, mostly in lower case"
-    NOT_NAMED_BACK = "a word whose entity's text seldom names the texts that name it"
     LOST = "lost to an overlapping name"
     NOT_LOOKED_FOR = "not looked for here: its ends are not word ends, or only given spans may be written so"
     NOT_GIVEN = "not among the mentions that the document gives"

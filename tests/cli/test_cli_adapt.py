@@ -41,17 +41,21 @@ def test_a_linker_is_saved_and_told_of(run, world, start, tmp_path):
     done = run("adapt", world, "--config", start, "--no-train", "-o", folder)
     assert done.code == 0, done.err
     assert f"saved as {folder}" in done.err
-    for stage in ("indexes", "examples", "start", "evidence", "bi-encoder", "NIL", "detector"):
+    for stage in ("indexes", "examples", "start", "evidence", "bi-encoder", "NIL"):
         assert f"\n{stage}" in done.out
     assert "no models were to be trained" in done.out
     assert "held back" in done.out
     (step,) = json.loads((folder / "card.json").read_bytes())["steps"]
     assert step["command"].startswith("entlink adapt ")
-    text = tmp_path / "text.txt"
-    text.write_text("They sailed along River Arno to Alder Bay.", encoding="utf8")
-    linked = run("link", world, text, "--config", folder)
+    said = "They sailed along River Arno to Alder Bay."
+    span = {"start": 19, "end": 29}
+    given = tmp_path / "given.jsonl"
+    given.write_text(json.dumps({"id": "d", "text": said, "mentions": [span]}), encoding="utf8")
+    linked = run("link", world, given, "--config", folder)
     assert linked.code == 0, linked.err
     assert "river-arno" in linked.out
+    no_spans = run("link", world, "--config", folder, stdin=said.encode())
+    assert "only the spans that documents bring" in no_spans.err
 
 
 def test_json_and_quiet(run, world, start, tmp_path):

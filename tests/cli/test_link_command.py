@@ -7,10 +7,9 @@ import json
 import shutil
 import subprocess
 import sys
+from importlib.resources import files
 
 import pytest
-
-from entlink.mentions.named_back import write_named_back
 
 TEXT = "Mercury is near the Sun, says NASA."
 
@@ -250,13 +249,13 @@ def test_a_configuration_file_and_options_over_it(run, toy, tmp_path):
 
 def test_a_linker_beside_the_knowledge_base_may_load_from_elsewhere_if_it_is_trusted(run, toy, tmp_path):
     kb = shutil.copytree(toy, tmp_path / "toy.kb")
-    write_named_back(tmp_path / "counts.json", {})
+    weights = shutil.copy(files("entlink.linking.conversation.personal") / "conel2.json", tmp_path / "weights.json")
     folder = tmp_path / "toy.linker"
     folder.mkdir()
-    (folder / "linker.toml").write_text(f'[detector]\nname = "dictionary"\nnamed_back = "{tmp_path}/counts.json"\n')
+    (folder / "linker.toml").write_text(f'[conversation]\npersonal = "{weights}"\n')
     done = run("link", kb, stdin=b"The Sun")
     assert done.code == 3
-    assert "counts.json" in done.err
+    assert "weights.json" in done.err
     assert "--trust" in done.err
     for trusted in (("--trust",), ("--config", folder)):
         assert entities(run("link", kb, *trusted, stdin=b"The Sun").json) == [("Sun", "sun")]

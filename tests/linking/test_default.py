@@ -4,7 +4,7 @@ import pytest
 
 import entlink
 from entlink.linking import default
-from entlink.linking.config import read_config
+from entlink.linking.config import of_given_spans, read_config
 from entlink.linking.default import default_linker
 from entlink.linking.saved import save_linker
 
@@ -45,3 +45,10 @@ def test_the_linker_saved_beside_it_comes_first(own_world):
     config, told = default_linker(own_world)
     assert config == read_config("lexical")
     assert str(beside) in told
+
+
+def test_a_linker_fitted_to_given_spans_is_for_those(own_world):
+    fitted = of_given_spans(read_config("zero-shot"))
+    save_linker(own_world.with_suffix(".linker"), fitted, {"command": "one"}, own_world.name)
+    assert default_linker(own_world, spans_given=True).config == fitted
+    assert default_linker(own_world).config == read_config("everyday")

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import json
+import shutil
+from importlib.resources import files
 
 import pytest
 
 import entlink
 from entlink.errors import ConfigError
-from entlink.linking.config import LINKER_FILE, LinkerConfig, found_beside, linker_beside, read_config
+from entlink.linking.config import (
+    LINKER_FILE,
+    ConversationConfig,
+    LinkerConfig,
+    found_beside,
+    linker_beside,
+    read_config,
+)
 from entlink.linking.saved import save_linker, starting_config
-from entlink.mentions.named_back import write_named_back
 
 
 @pytest.fixture
@@ -31,12 +39,10 @@ def _dense(encoder: str) -> str:
 
 
 def test_what_is_inside_its_folder_in_the_box_or_in_the_store_is_loaded(found):
-    kb = found(
-        '[detector]\nname = "dictionary"\nnamed_back = "./named-back.json"\n[nil]\nname = "keep"\n' + _dense("minilm")
-    )
-    counts = linker_beside(kb) / "named-back.json"
-    write_named_back(counts, {})
-    assert found_beside(kb).detector["named_back"] == str(counts.resolve())
+    kb = found('[nil]\nname = "keep"\n' + _dense("minilm") + '[conversation]\npersonal = "./weights.json"\n')
+    weights = linker_beside(kb) / "weights.json"
+    weights.write_bytes(b"{}")
+    assert found_beside(kb).conversation.personal == str(weights.resolve())
 
 
 @pytest.mark.parametrize(
@@ -46,7 +52,6 @@ def test_what_is_inside_its_folder_in_the_box_or_in_the_store_is_loaded(found):
         (_dense("./../theirs"), r"encoder = '.*theirs'"),
         (_dense("models/theirs"), "encoder = 'models/theirs'"),
         (_dense("here"), "encoder = 'here'"),  # a folder of this name is in the working folder
-        ('[detector]\nname = "dictionary"\nnamed_back = "/counts.json"', "named_back = '/counts.json'"),
         ('[[evidence]]\nname = "senses"\nmodel = "/senses"', r"\[evidence\] senses, model = '/senses'"),
         ('[conversation]\npersonal = "/weights.json"', r"\[conversation\] personal = '/weights.json'"),
         ('[nil]\nname = "theirs"', "the nil 'theirs' of another package"),
@@ -71,11 +76,10 @@ def test_what_leads_out_of_its_folder_is_told_unless_it_is_trusted(found, tmp_pa
 
 
 def test_load_takes_one_that_is_trusted_or_named(own_world, tmp_path):
-    counts = tmp_path / "counts.json"
-    write_named_back(counts, {})
+    weights = shutil.copy(files("entlink.linking.conversation.personal") / "conel2.json", tmp_path / "weights.json")
     folder = linker_beside(own_world)
-    save_linker(folder, LinkerConfig(detector={"name": "dictionary", "named_back": str(counts)}), {})
-    with pytest.raises(ConfigError, match=r"counts\.json"):
+    save_linker(folder, LinkerConfig(conversation=ConversationConfig(personal=str(weights))), {})
+    with pytest.raises(ConfigError, match=r"weights\.json"):
         entlink.load(own_world)
     for settings in ({"trust": True}, {"config": folder}):
         linker = entlink.load(own_world, **settings)

@@ -4,11 +4,9 @@ import pytest
 
 from entlink import build, load
 from entlink.documents import Document
-from entlink.errors import DamagedError, MissingModelError
 from entlink.interfaces import Reason
-from entlink.kb.store.edits import block, pin
+from entlink.kb.store.edits import block
 from entlink.mentions.dictionary import DictionaryDetector, is_acronym, is_broken
-from entlink.mentions.named_back import write_named_back
 from entlink.testing import check_detector
 from knowledge_bases import article, make_kb
 
@@ -156,49 +154,3 @@ def test_a_name_ends_with_the_signs_it_is_written_with(tmp_path):
     found = [link.mention.text for link in linker.link(text).links]
     assert found == ["U.S.", "Yahoo!", "U.S", "Mercury (planet)", "Yahoo", "Mercury"]
     assert [one.text for one in linker.explain(text).spans if one.outcome == "linked"] == found
-
-
-@pytest.fixture
-def kettles(tmp_path, opened):
-    """A knowledge base without links, in whose texts "kettle" and "lid" are words and "Heron" is a name."""
-    texts = ["Heron made a kettle with a lid. Kettles of Heron are heavy."] * 3
-    rows = [article("k", "Kettle", *texts), article("h", "Heron", ""), article("l", "Lid", "")]
-    return opened(make_kb(tmp_path, rows))
-
-
-def test_words_that_are_seldom_named_back(kettles, tmp_path):
-    counts = tmp_path / "named-back.json"
-    write_named_back(counts, {"k": (96, 4), "h": (96, 4)})
-    detector = DictionaryDetector(kettles, named_back=counts, min_named_back=0.1)
-    assert found(detector, "Kettles: a kettle, a lid, a Heron") == ["lid", "Heron"]  # of the lid nothing is known
-    verdict = detector.verdict("kettle")
-    assert verdict.reason is Reason.NOT_NAMED_BACK
-    assert (verdict.value, verdict.threshold) == (0.05, 0.1)
-    kept = DictionaryDetector(kettles, named_back=counts, min_named_back=0.05)
-    assert found(kept, "Kettles: a kettle, a lid") == ["Kettles", "kettle", "lid"]
-
-
-def test_a_pinned_word_is_found_however_seldom_it_is_named_back(kettles, tmp_path, opened):
-    counts = tmp_path / "named-back.json"
-    write_named_back(counts, {"k": (96, 0)})
-    pin(kettles.folder, "kettle", "k")
-    assert found(DictionaryDetector(opened(kettles.folder), named_back=counts, min_named_back=0.9), "a kettle") == [
-        "kettle"
-    ]
-
-
-@pytest.mark.parametrize(
-    ("content", "error", "told"),
-    [
-        (None, MissingModelError, "no counts are there"),
-        ("{", DamagedError, "cannot be read"),
-        ('{"entities": {"k": [1]}}', DamagedError, "cannot be read"),
-        ('{"format": 9, "entities": {}}', DamagedError, "another version"),
-    ],
-)
-def test_counts_that_cannot_be_read(kettles, tmp_path, content, error, told):
-    path = tmp_path / "named-back.json"
-    if content is not None:
-        path.write_text(content, encoding="utf8")
-    with pytest.raises(error, match=told):
-        DictionaryDetector(kettles, named_back=path)

@@ -38,7 +38,7 @@ Stage = dict[str, Any]
 LINKER_FILE = "linker.toml"
 PRESETS = ("everyday", "everyday-encoder", "lexical", "zero-shot")
 _NUMBER = re.compile(r"-\d+$")  # of the second retriever of a name and those after it
-MODELS = ("encoder", "model", "pipeline", "named_back")  # settings that may be paths of models
+MODELS = ("encoder", "model", "pipeline")  # settings that may be paths of models
 _IN_THE_BOX = Path(__file__).parent / "presets"
 
 
@@ -76,10 +76,14 @@ class ConversationConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True
             )
 
 
+DICTIONARY: Stage = {"name": "dictionary"}
+GIVEN: Stage = {"name": "given"}
+
+
 class LinkerConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Which stages a linker is made of: each table of one has a `name` and that stage's own settings."""
 
-    detector: Stage = field(default_factory=lambda: {"name": "dictionary"})
+    detector: Stage = field(default_factory=lambda: dict(DICTIONARY))
     retriever: list[Stage] = field(default_factory=lambda: [{"name": "alias"}, {"name": "edit-distance"}])
     fusion: Stage | None = None
     evidence: list[Stage] = []
@@ -103,6 +107,19 @@ def read_config(given: str | Path) -> LinkerConfig:
     if not path.exists() and not path.suffix and path.parent == Path():
         raise ConfigError(f"{given}: no such file{did_you_mean(str(given), list(PRESETS))}")
     return with_paths_from(upgraded(_decoded(path), path), path.parent)
+
+
+def of_given_spans(config: LinkerConfig) -> LinkerConfig:
+    """The configuration for spans that documents bring, unless it has a detector of its own.
+
+    What is fitted to given spans says nothing of which spans of a text are mentions: that is the default linker's.
+    """
+    return msgspec.structs.replace(config, detector=GIVEN) if config.detector == DICTIONARY else config
+
+
+def finds_mentions(config: LinkerConfig) -> bool:
+    """Whether a linker finds mentions in texts, and not only links those that documents bring."""
+    return config.detector != GIVEN
 
 
 def with_paths_from(config: LinkerConfig, folder: Path) -> LinkerConfig:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from entlink.linking.config import LINKER_FILE, LinkerConfig, found_beside, linker_beside, read_config
+from entlink.linking.config import (
+    LINKER_FILE,
+    LinkerConfig,
+    finds_mentions,
+    found_beside,
+    linker_beside,
+    read_config,
+)
 
 WITHOUT_MODEL, WITH_ENCODER, OF_GIVEN_SPANS = "everyday", "everyday-encoder", "zero-shot"
 ENCODER = "minilm"
@@ -22,13 +29,18 @@ class DefaultLinker(NamedTuple):
 def default_linker(kb: str | Path, *, spans_given: bool = False, trust: bool = False) -> DefaultLinker:
     """The linker saved beside a knowledge base; else the one with the encoder; else the one without a model.
 
+    A saved linker that was fitted to given spans alone is used for those: which spans of a text are mentions, and
+    which links to keep, it has not learnt.
+
     The encoder is used where its extra is installed, its model is pulled and it reads the knowledge base's language.
     Spans that are given may be no names of the knowledge base at all: with the encoder, all entities are searched for
     them. Without `trust`, a saved linker that loads something from outside its folder is a ConfigError.
     """
     beside = linker_beside(kb)
     if (beside / LINKER_FILE).exists():
-        return DefaultLinker(found_beside(kb, trust=trust), f"the linker saved in {beside}")
+        saved = found_beside(kb, trust=trust)
+        if spans_given or finds_mentions(saved):
+            return DefaultLinker(saved, f"the linker saved in {beside}")
     reads, is_indexed = _encoder_and(kb)
     if not reads:
         return DefaultLinker(

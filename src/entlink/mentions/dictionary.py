@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Literal
 
 from entlink.documents import Document, Mention, Span
@@ -13,7 +12,6 @@ from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.names.aliases import Meaning
 from entlink.kb.names.tiers import FACTORS, Tier
 from entlink.mentions.closing_signs import CLOSING_SIGNS, end_with_signs, may_end_with_sign
-from entlink.mentions.named_back import read_named_back
 from entlink.mentions.overlaps import Scored, without_overlaps
 from entlink.text.folding import key_of
 
@@ -31,9 +29,7 @@ class DictionaryDetector:
     A surface's score is P(link|m) where the texts were counted and hold links, else how exactly it is
     written as a name. `min_link_probability` is the threshold on the former; for a knowledge base without
     links, a single word that occurs more than `common` times a text (and twenty times in all), at least a tenth
-    of the time in lower case, counts as a common word. `named_back` is a file of counts that `entlink adapt` makes:
-    of names that are written in lower case as often, those are left out of which fewer than `min_named_back` of the
-    texts that name the entity are named in its own.
+    of the time in lower case, counts as a common word.
     """
 
     def __init__(
@@ -44,13 +40,9 @@ class DictionaryDetector:
         common: float = 0.02,
         case: CasePolicy = "smart",
         plurals: bool = True,
-        named_back: str | Path = "",
-        min_named_back: float = 0.0,
     ) -> None:
         self.kb = kb
         self._types: frozenset[str] = frozenset()
-        self._named_back = read_named_back(Path(named_back)) if named_back else None
-        self.min_named_back = min_named_back
         self.min_link_probability, self.common, self.case = min_link_probability, common, case
         self._plurals = plurals
         self.knowledge_base_changed()
@@ -179,9 +171,6 @@ class DictionaryDetector:
         share = self._common_share(surface)
         if share > self.common:
             return Verdict(0.0, Reason.COMMON_WORD, share, self.common)
-        back = self._share_named_back(surface, meaning)
-        if back is not None and back < self.min_named_back:
-            return Verdict(back, Reason.NOT_NAMED_BACK, back, self.min_named_back)
         return Verdict(FACTORS[meaning.tier], None)
 
     def _common_share(self, surface: str) -> float:
@@ -191,17 +180,6 @@ class DictionaryDetector:
         forms = self.kb.occurrences(surface)
         total = sum(forms.values())
         return total / self._texts if total >= _FEWEST_OCCURRENCES and _is_in_lower_case(surface, forms) else 0.0
-
-    def _share_named_back(self, surface: str, meaning: Meaning) -> float | None:
-        """How often texts that name what a common word means are named back; None of a proper name, or if unknown."""
-        if self._named_back is None or surface.lower() == surface.upper():
-            return None
-        written = surface if meaning.tier < Tier.INFLECTION else meaning.forms[0]
-        if not _is_in_lower_case(written, self.kb.occurrences(written)):
-            return None
-        shares = [self._named_back.share(id) for _, id, _ in self.kb.bearers(meaning)]
-        known = [share for share in shares if share is not None]
-        return max(known) if known and len(known) == len(shares) else None
 
     def _case_fits(self, surface: str, meaning: Meaning) -> bool:
         if self.case == "fold" or meaning.tier <= Tier.UNICODE:

@@ -9,9 +9,19 @@ from entlink.interfaces import Judgement, Reason, Verdict
 
 
 class GivenMentions:
-    """Takes each document's own `mentions`; a document without them has none."""
+    """Takes each document's own `mentions`; a document without them has none, which is told once."""
+
+    def __init__(self) -> None:
+        self._has_told = False
 
     def detect(self, documents: Sequence[Document]) -> list[list[Mention]]:
+        if not self._has_told and any(one.mentions is None for one in documents):
+            import logging
+
+            self._has_told = True
+            logging.getLogger(__name__).warning(
+                "this linker links only the spans that documents bring, and there are documents that bring none"
+            )
         return [list(document.mentions or ()) for document in documents]
 
     def explain(self, document: Document, span: Span | None = None) -> list[Judgement]:

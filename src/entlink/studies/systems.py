@@ -12,7 +12,14 @@ from entlink.documents import Document, Mention, Span
 from entlink.errors import InputError
 from entlink.interfaces import Evidence, Question, Retriever
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.linking.config import LINKER_FILE, LinkerConfig, linker_beside, make_stage, read_config
+from entlink.linking.config import (
+    LINKER_FILE,
+    LinkerConfig,
+    finds_mentions,
+    linker_beside,
+    make_stage,
+    read_config,
+)
 from entlink.linking.linker import Linker, load
 from entlink.mentions.given import GivenMentions
 from entlink.nil import ThresholdNil
@@ -62,8 +69,9 @@ class ConfiguredSystem:
         is_end_to_end: bool = True,
         deep: bool = False,
     ) -> None:
-        self.name, self.is_end_to_end, self._needs = name, is_end_to_end, frozenset(needs)
+        self.name, self._needs = name, frozenset(needs)
         self.config = config if isinstance(config, LinkerConfig) else read_config(config)
+        self.is_end_to_end = is_end_to_end and finds_mentions(self.config)
         if deep:
             self.config = deepened(self.config, K)
 

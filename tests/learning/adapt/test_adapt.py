@@ -10,7 +10,7 @@ import pytest
 import entlink
 import tiny_world
 from adapt_runs import Killed, killing, quiet
-from entlink.documents import Entity
+from entlink.documents import Document, Entity, Mention, Span
 from entlink.errors import InputError, MissingExtraError
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.store.edits import add, remove
@@ -31,7 +31,6 @@ STAGES = [
     "bi-encoder",
     "weights",
     "NIL",
-    "detector",
 ]
 
 
@@ -51,7 +50,9 @@ def test_a_linker_learns_its_knowledge_base(world, options):
     nil = next(one for one in report.stages if one.name == "NIL")
     assert nil.kept
     assert 0 <= read_config(folder).nil["threshold"] == nil.figures["threshold"] < 0.5  # what is kept was measured
-    linked = entlink.load(world).link("They sailed along River Arno to Alder Bay.")
+    text = "They sailed along River Arno to Alder Bay."
+    spans = (Mention(Span(19, 29), "River Arno"), Mention(Span(33, 42), "Alder Bay"))
+    linked = entlink.load(world, mentions="given").link(Document("d", text, mentions=spans))
     assert {"river-arno", "alder-bay"} <= {link.entity for link in linked.links}
     rows, told = table(report)
     assert len(rows) == len(STAGES) + 1
@@ -175,7 +176,8 @@ def test_an_entity_that_comes_later_is_linked_by_the_adapted_models(world, optio
     monkeypatch.setattr("entlink.learning.adapt.tools._CHANCE", 100.0)  # so that it is kept, whatever it learnt
     adapt(world, options, quiet)
     add(world, [Entity("mount-xanthe", "Mount Xanthe", description="Mount Xanthe is a mountain above Alder Bay.")])
-    (link,) = entlink.load(world).link("They climbed Mount Xanthe.").links
+    given = Document("d", "They climbed Mount Xanthe.", mentions=(Mention(Span(13, 25), "Mount Xanthe"),))
+    (link,) = entlink.load(world, mentions="given").link(given).links
     assert link.entity == "mount-xanthe"
     assert link.candidates[0].evidence["dense"]  # of the bi-encoder: what was started from has none
 
@@ -237,8 +239,8 @@ def test_links_are_examples_where_they_are_kept(tmp_path, options):
     kb = make_kb(tmp_path, tiny_world.rows(linked=True), "linked", descriptions="full")
     report = adapt(kb, AdaptOptions(minutes=60, config=options.config, train=False), quiet)
     assert set(report.examples) == {"link", "sample", "plain"}
-    weights, _, detector = report.stages[-3:]
-    before = next(one for one in reversed(report.stages[:-3]) if one.kept and "weights" in one.figures)
+    weights, _ = report.stages[-2:]
+    before = next(one for one in reversed(report.stages[:-2]) if one.kept and "weights" in one.figures)
     cases = report.stages[1].figures
     assert f"fitted to {cases['tune'] + cases['held_back']:,} links" in weights.note
     assert weights.figures["weights"].keys() == before.figures["weights"].keys()
@@ -246,8 +248,6 @@ def test_links_are_examples_where_they_are_kept(tmp_path, options):
     assert weights.figures["weights"]["borne"] > 0
     assert read_config(linker_beside(kb)).ranker["weights"] == weights.figures["weights"]
     assert report.after == before.after  # what held-back links say of a fit to them is not told
-    assert "F1 of linked names" in detector.note
-    assert 0 < detector.figures["before"] <= 1
 
 
 def test_where_links_are_too_few_texts_are_learnt_from(tmp_path, options):

@@ -22,7 +22,7 @@ from entlink.learning.adapt.training import NOT_WANTED
 from entlink.learning.fit.calibration import FEWEST_ENTITIES
 from entlink.learning.fit.logistic import numpy_or_told
 from entlink.learning.own_texts.texts import has_text
-from entlink.linking.config import linker_beside, read_config
+from entlink.linking.config import linker_beside, of_given_spans, read_config
 from entlink.linking.saved import CARD_FILE, save_linker
 
 _ENTITIES_A_SECOND = 60.0  # encoded for an index, on two cores
@@ -70,7 +70,7 @@ def adapt(
         if not state.finished:
             step = {"command": command, STEP: msgspec.to_builtins(report), "options": msgspec.to_builtins(options)}
             (folder.linker / CARD_FILE).unlink(missing_ok=True)  # of a run that was killed as it ended
-            save_linker(folder.linker, folder.resolved(state.config), step, path.name)
+            save_linker(folder.linker, of_given_spans(folder.resolved(state.config)), step, path.name)
             state.finished = True
             folder.write(state)
         folder.log(

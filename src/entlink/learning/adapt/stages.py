@@ -66,7 +66,6 @@ class Stages(TrainingTools):
             BI_ENCODER: self._bi_encoder,
             "weights": self._last_weights,
             "NIL": self._nil,
-            "detector": self._detector,
         }
         done = {one.name for one in self.state.stages}
         for name, stage in stages.items():
@@ -292,20 +291,6 @@ class Stages(TrainingTools):
             f"{found.before.ece:.3f} to {found.after.ece:.3f}{'' if kept else ': left out'}"
         )
         return StageFigures("NIL", kept=kept, note=told, figures=msgspec.to_builtins(found))
-
-    # The detector
-
-    def _detector(self) -> StageFigures:
-        from entlink.kb.knowledge_base import KnowledgeBase
-        from entlink.learning.adapt.detector import adapted_detector
-
-        tune, held_back = ({one.source for one in part} for part in (self._parts.tune, self._parts.held_back))
-        with KnowledgeBase.open(self.kb) as kb:
-            found, detector = adapted_detector(
-                kb, self.state.config.detector, (tune, held_back), self.folder.linker, self.options, self._progress
-            )
-        self.state.config = msgspec.structs.replace(self.state.config, detector=detector)
-        return found
 
 
 def seconds_to_train(minutes: float, indexing: float, *, links: bool) -> float:

@@ -22,7 +22,7 @@ from entlink.learning.fit.logistic import numpy_or_told
 from entlink.learning.fit.reliability import reliability_plot
 from entlink.learning.fit.tune import Tuned, TuneOptions, tune
 from entlink.learning.gold_files import GoldFiles
-from entlink.linking.config import LinkerConfig, linker_beside
+from entlink.linking.config import DICTIONARY, LinkerConfig, finds_mentions, linker_beside, of_given_spans
 from entlink.linking.linker import Linker, load
 from entlink.linking.saved import save_linker, starting_config
 
@@ -46,7 +46,7 @@ def tune_on_files(
     with _loaded(kb, start, mentions="given") as linker:
         tuned, found = tune(linker, start, files, options, progress)
     step = _step(command, options, found, data=files.facts())
-    return _saved(kb, output, tuned, step), found
+    return _saved(kb, output, of_given_spans(tuned), step), found
 
 
 def tune_nil_on_files(
@@ -63,6 +63,8 @@ def tune_nil_on_files(
     """Choose when to say NIL by what the linker itself finds in files with gold."""
     numpy_or_told()
     start, files = starting_config(config, kb), GoldFiles(data, format)
+    detector = start.detector if finds_mentions(start) else DICTIONARY
+    start = msgspec.structs.replace(start, detector=detector)
     never = msgspec.structs.replace(start, nil={"name": "threshold", "threshold": 0.0})
     with _loaded(kb, never) as linker:
         tuned, found = judge(linker, start, files, seed, progress)
@@ -96,7 +98,7 @@ def calibrate_on_kb(
     drawn = reliability_plot({"before": found.bins_before, "calibrated": found.bins})
     for path in (folder / PLOT, *([Path(plot)] if plot is not None else [])):
         write_whole(path, drawn)
-    return _saved(kb, output, calibrated, _step(command, options, found)), found
+    return _saved(kb, output, of_given_spans(calibrated), _step(command, options, found)), found
 
 
 @contextmanager

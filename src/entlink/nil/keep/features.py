@@ -114,7 +114,6 @@ class KeepFeatures:
         if self.kb.has_links:
             meaning = self.kb.meaning(surface)
             found["linked"] = log((meaning.linked + 0.5) / (meaning.unlinked + 0.5))
-            found["has_links"] = 1.0
         if spelling != "caseless":
             found["kb_lower"] = log((low + 0.5) / (total - low + 0.5))
             found["kb_as_written"] = log1p(forms.get(surface, 0))
@@ -200,7 +199,7 @@ _KNOWN_AT_FIRST = """
     upper capitalised mixed single two many short digit number lower_frequency capital_frequency mostly_lower
     kb_occurrences kb_lower kb_as_written has_parenthesis title_one_word description popularity title_lower tier
     is_title is_bare_title prior bias only_shortened shortened covered times small characters misspelt
-    linked has_links
+    linked
 """
 AT_FIRST_LOOK = frozenset((*_KNOWN_AT_FIRST.split(), *(f"is_{kind}" for kind in _KINDS)))
 

@@ -62,14 +62,14 @@ def measure(talks: int = TALKS) -> dict[str, Figures]:
     texts = _write_talks(kb, talks)
     print(f"  entlink {__version__}, {name}, {talks} made-up conversations of eleven turns, one core", flush=True)
     configs = _configs(kb)
-    pipeline = _pipeline(kb)
+    pipeline = spacy_pipeline(kb)
     ours: dict[str, list[Figures]] = {}
     theirs: list[Figures] = []
     for _ in range(ROUNDS):  # in turns, so that all meet the machine in the same state
         for what, config in configs.items():
             ours.setdefault(what, []).append(_ours(kb, texts, what, config))
         if pipeline is not None:
-            theirs.append(_theirs(pipeline, texts))
+            theirs.append(spacy_figures(pipeline, texts))
     figures = _told_ours(ours)
     if theirs:
         return figures | _told_theirs(theirs, figures)
@@ -124,13 +124,13 @@ def one_core() -> int:
 
 
 def _ours(kb: Path, texts: Path, what: str, config: str) -> Figures:
-    count = [] if what == "default" else ["--talks", str(SLOW_TALKS)]
+    count = [] if what == "lexical" else ["--talks", str(SLOW_TALKS)]
     words = [str(workspace.HERE / "turns_ours.py"), str(kb), str(texts), config, "--warm", str(WARM), *count]
     found: Figures = json.loads(run(words, core=one_core()).output)
     return found
 
 
-def _theirs(pipeline: Path, texts: Path) -> Figures:
+def spacy_figures(pipeline: Path, texts: Path) -> Figures:
     words = [str(_python()), str(workspace.HERE / "turns_spacy.py"), "measure", str(pipeline), str(texts), str(WARM)]
     if shutil.which("taskset"):
         words = ["taskset", "--cpu-list", str(one_core()), *words]
@@ -159,7 +159,7 @@ def _configs(kb: Path) -> dict[str, str]:
     """The linkers to measure: those with an encoder only where it is installed."""
     from entlink.encoders.models.store import is_installed
 
-    configs = {"default": "lexical"}
+    configs = {"lexical": "lexical", "everyday": "everyday"}
     if not is_installed("minilm"):
         print("  without an encoder: run `entlink models pull minilm` first to measure those too")
         return configs
@@ -167,7 +167,8 @@ def _configs(kb: Path) -> dict[str, str]:
     learned = _FOLDER / "learned.toml"
     learned.write_text(_LEARNED, encoding="utf8")
     shutil.rmtree(kb / "vectors", ignore_errors=True)  # of an earlier run
-    return {**configs, "zero-shot": "zero-shot", "learned detector": str(learned)}
+    with_encoder = {"everyday-encoder": "everyday-encoder", "zero-shot": "zero-shot"}
+    return {**configs, **with_encoder, "learned detector": str(learned)}
 
 
 def _train_detector(kb: Path) -> None:
@@ -186,7 +187,7 @@ def _python() -> Path:
     return workspace.FOLDER / "spacy-venv" / "bin" / "python"
 
 
-def _pipeline(kb: Path) -> Path | None:
+def spacy_pipeline(kb: Path) -> Path | None:
     """A trained pipeline; None where spaCy cannot be installed, for instance without a network."""
     folder = _FOLDER / "pipeline"
     if not _is_installed():

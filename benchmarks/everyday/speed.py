@@ -1,9 +1,10 @@
-"""How fast the default linkers are, beside the dictionary alone (`lexical`) in the same run.
+"""How fast the default linkers are, beside the dictionary alone (`lexical`) and spaCy in the same run.
 
 python benchmarks/everyday/speed.py simple.kb DATA
 
 Texts are paragraphs of Schools Wikipedia (`DATA/schools_wikipedia`), three megabytes for linkers without a model and
 a twentieth of that with one. Each linker has a process of its own; what is counted is processor time, loading aside.
+spaCy is the pipeline with an EntityLinker of its own that `benchmarks/turns.py` trains.
 """
 
 from __future__ import annotations
@@ -18,6 +19,10 @@ from pathlib import Path
 from time import process_time
 
 import entlink
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+import turns
+import workspace
 
 _CHARACTERS, _WITH_MODEL = 3_000_000, 150_000
 _ARTICLE = 190  # words of a news article
@@ -72,6 +77,23 @@ def main() -> None:
             f"{config:17} {own['megabytes']:.3f} MB/s, {own['articles']:.1f} articles/s, {own['links']:.0f} links, "
             f"{own['memory']:.0f} MB, {found['lexical']['megabytes'] / own['megabytes']:.1f} x the time of lexical"
         )
+    against_spacy(arguments.kb, arguments.data, found["everyday-encoder"]["articles"])
+
+
+def against_spacy(kb: Path, data: Path, ours: float) -> None:
+    """The same paragraphs through spaCy."""
+    folder = workspace.FOLDER / "turns"
+    folder.mkdir(parents=True, exist_ok=True)
+    pipeline = turns.spacy_pipeline(kb)
+    if pipeline is None:
+        print(f"spaCy {turns.SPACY} cannot be installed here: no ratio")
+        return
+    paragraphs = texts(data, _WITH_MODEL)
+    rows = folder / "paragraphs.jsonl"
+    rows.write_text("".join(json.dumps({"text": one, "turns": [{"text": one}]}) + "\n" for one in paragraphs))
+    found = turns.spacy_figures(pipeline, rows)["whole"]
+    theirs = found["processor"] * sum(len(one.split()) for one in paragraphs) / len(paragraphs) / _ARTICLE
+    print(f"spaCy             {theirs:.1f} articles/s: everyday-encoder is {ours / theirs:.1f} x as fast")
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ def _configure(parser: Parser) -> None:
     parser.add_argument(
         "--no-train",
         action="store_true",
-        help="train no models: only indexes, weights, senses of words, NIL and the detector are adapted",
+        help="train no models: only indexes, weights, senses of words and NIL are adapted",
     )
     options.training_settings(parser, "change a setting of the training, such as model.base=FOLDER; can be repeated")
     parser.add_argument(
@@ -82,7 +82,7 @@ def _adapt(arguments: Namespace) -> None:
         rows, told = table(found)
         say(*columns(rows), told)
     if not arguments.quiet:
-        note(f"saved as {found.folder}")
+        options.note_saved(found.folder)
 
 
 def _tell_what_is_fetched(wanted: AdaptOptions) -> None:
@@ -103,13 +103,14 @@ COMMANDS = {
         _adapt,
         _configure,
         "Learn a knowledge base from its own texts and links, without annotated data: examples are found in it, "
-        "a bi-encoder is trained, weights are fitted to its links, NIL is calibrated, and it is "
-        "learnt which names to look at; each is kept only if it helps on what is held back. The linker is saved "
-        "beside the knowledge base, where `entlink link` finds it. Interrupted, the same command goes on. Training "
-        "needs pip install 'entlink[train]'.",
+        "a bi-encoder is trained, weights are fitted to its links, and NIL is calibrated; each "
+        "is kept only if it helps on what is held back. The linker is saved beside the knowledge base, where "
+        "`entlink link --mentions given` finds it: it links spans that are given. Interrupted, the same "
+        "command goes on. Training needs pip install 'entlink[train]'.",
         (
             "entlink adapt wiki.kb --no-train --minutes 5 -o adapted.linker",
-            "entlink link wiki.kb samples/conversations.jsonl --config adapted.linker -o adapted.jsonl",
+            "entlink link wiki.kb samples/conversations.jsonl --config adapted.linker --mentions gold "
+            "-o adapted.jsonl",
         ),
     ),
 }

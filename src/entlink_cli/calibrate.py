@@ -85,7 +85,7 @@ def _calibrate(arguments: Namespace) -> None:
     elif not arguments.quiet:
         say(*_lines(found))
     if not arguments.quiet:
-        note(f"saved as {folder}")
+        options.note_saved(folder)
 
 
 def _tell_of_another_kb(arguments: Namespace, folder: Path) -> None:
@@ -132,8 +132,8 @@ COMMANDS = {
         _configure,
         "Fit probabilities and a threshold for NIL to a linker, without annotated data: on names in the knowledge "
         "base's own descriptions, some altered, some with their entity taken out, and on names that no entity bears. "
-        "The linker is saved beside the knowledge base, where `entlink link` finds it, with a plot of how reliable "
-        "its probabilities are.",
+        "The linker is saved beside the knowledge base, where `entlink link --mentions given` finds it, with a "
+        "plot of how reliable its probabilities are.",
         (
             "entlink calibrate wiki.kb --config lexical -o calibrated.linker --mentions 400",
             "entlink link wiki.kb samples/conversations.jsonl --config calibrated.linker -o calibrated.jsonl",

@@ -10,6 +10,7 @@ from entlink_cli.terminal.output import note
 if TYPE_CHECKING:
     from argparse import _ArgumentGroup
     from collections.abc import Iterable
+    from pathlib import Path
 
     from entlink.kb.knowledge_base import KnowledgeBase
     from entlink.linking.config import LinkerConfig
@@ -236,6 +237,14 @@ def tell_of_unknown_types(kb: str, types: list[str]) -> None:
     for name, near in unknown_types(kb, types).items():
         meant = f"; there is {', '.join(map(repr, near))}" if near else ""
         note(f"no entity has the type {name!r}{meant}")
+
+
+def note_saved(folder: Path | str) -> None:
+    """Where a linker was saved, and what it is for."""
+    from entlink.linking.config import finds_mentions, read_config
+
+    use = "" if finds_mentions(read_config(folder)) else ", for given spans: entlink link --mentions given uses it"
+    note(f"saved as {folder}{use}")
 
 
 def make_linker(arguments: Namespace, mentions: str = "detect") -> Linker:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from entlink_cli import options, values
 from entlink_cli.fields import given_fields
 from entlink_cli.parsing import Command
-from entlink_cli.terminal.output import columns, note, say, say_json
+from entlink_cli.terminal.output import columns, say, say_json
 from entlink_cli.terminal.progress import progress
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _tune(arguments: Namespace) -> None:
     elif not arguments.quiet:
         say(*lines)
     if not arguments.quiet:
-        note(f"saved as {folder}")
+        options.note_saved(folder)
 
 
 def _tuned(arguments: Namespace) -> tuple[Path, Tuned, list[str]]:
@@ -135,8 +135,9 @@ COMMANDS = {
         _configure,
         "Choose on documents with gold how the retrievers of a linker are fused (a grid of weights or of slots, for "
         "the best R@K) and what its ranker weighs; or, with `--only nil`, which of the links that it finds by itself "
-        "to believe. The linker is saved beside the knowledge base, where `entlink link` finds it. Gold that the "
-        "knowledge base lacks teaches nothing and is left out, but for NIL.",
+        "to believe. The linker is saved beside the knowledge base, where `entlink link` finds it: for "
+        "spans that are given, or with `--only nil` for texts, too. "
+        "Gold that the knowledge base lacks teaches nothing and is left out, but for NIL.",
         (
             "entlink tune wiki.kb samples/conversations.jsonl --config zero-shot -o tuned.linker",
             "entlink link wiki.kb samples/conversations.jsonl --config tuned.linker -o tuned.jsonl",

@@ -70,7 +70,10 @@ def adapt(
         if not state.finished:
             step = {"command": command, STEP: msgspec.to_builtins(report), "options": msgspec.to_builtins(options)}
             (folder.linker / CARD_FILE).unlink(missing_ok=True)  # of a run that was killed as it ended
-            save_linker(folder.linker, of_given_spans(folder.resolved(state.config)), step, path.name)
+            config = folder.resolved(state.config)
+            save_linker(
+                folder.linker, of_given_spans(config) if options.config == USUAL.config else config, step, path.name
+            )
             state.finished = True
             folder.write(state)
         folder.log(

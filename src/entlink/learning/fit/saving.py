@@ -46,7 +46,7 @@ def tune_on_files(
     with _loaded(kb, start, mentions="given") as linker:
         tuned, found = tune(linker, start, files, options, progress)
     step = _step(command, options, found, data=files.facts())
-    return _saved(kb, output, of_given_spans(tuned), step), found
+    return _saved(kb, output, _usable(tuned, config), step), found
 
 
 def tune_nil_on_files(
@@ -98,7 +98,7 @@ def calibrate_on_kb(
     drawn = reliability_plot({"before": found.bins_before, "calibrated": found.bins})
     for path in (folder / PLOT, *([Path(plot)] if plot is not None else [])):
         write_whole(path, drawn)
-    return _saved(kb, output, of_given_spans(calibrated), _step(command, options, found)), found
+    return _saved(kb, output, _usable(calibrated, config), _step(command, options, found)), found
 
 
 @contextmanager
@@ -118,6 +118,11 @@ def _step(command: str, options: object, found: object, **more: Any) -> dict[str
         "options": msgspec.to_builtins(options),
         "found": msgspec.to_builtins(found),
     }
+
+
+def _usable(fitted: LinkerConfig, start: str | Path | None) -> LinkerConfig:
+    """What was fitted to given spans: for those alone, unless it started from a linker that somebody named."""
+    return of_given_spans(fitted) if start is None else fitted
 
 
 def _folder(kb: str | Path, output: str | Path | None) -> Path:

@@ -12,6 +12,7 @@ from entlink.text.word_frequency import word_frequency
 
 _WORD = re.compile(r"\w[\w'’\-]*")
 _SENTENCE_START = re.compile(r"(?:^|[.!?。！？]['\")\]”’]*\s|\n)\s*[\"'“‘(\[]*$")
+_I = re.compile(r"I\b")  # "The Heron I bought" is no longer name
 _TWO_CAPITALISED = re.compile(r"(?<![\w'’\-])(?=([A-Z][\w'’\-]{0,40}) ([A-Z][\w'’\-]{0,40}\w))")
 _KIND_WORDS = {
     "person": "born politician actor actress singer player writer king queen artist",
@@ -271,7 +272,7 @@ def _of_place(text: str, mention: Mention) -> dict[str, float]:
         found["after_sign"] = 1.0
     following = after.split()[:1] if after[:1] == " " else []
     if following:
-        found["before_capital"] = float(following[0][:1].isupper())
+        found["before_capital"] = float(following[0][:1].isupper() and not _I.match(following[0]))
         found["before_of"] = float(following[0] == "of")
         found["before_verb"] = float(following[0] in ("is", "was", "has", "said", "are", "were", "had"))
     elif after[:1] in ("-", "_"):

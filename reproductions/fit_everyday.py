@@ -60,10 +60,11 @@ _MOST_OF_TITLE = 0.6  # share of its characters
 _MAY_BE_LINK = 6.0  # what a right link counts at first look: what is left out there is lost
 # Share of the wanted names that have gold: annotators leave some out, and Wikipedia links a name once a page
 _ANNOTATED, _LINKED = 0.7, 0.45
+_REPEATED = 0.3  # the same of a name cut short whose full name is in the text, too
 _ROUNDS = 6  # of fitting, where some labels are probabilities
 _FEW = 0.015  # what a word in lower case that Schools Wikipedia leaves without a link counts
 _RANKED = (
-    *("alias", "shortened", "is_title", "is_bare_title", "tier"),
+    *("alias", "shortened", "is_title", "is_bare_title", "tier", "inflected"),
     *("context", "others_context", "popularity", "similarity"),
 )
 
@@ -313,7 +314,8 @@ def gather(linker: Linker, source: Source, rows: dict[str, Rows]) -> None:
                     right, weight = True, weight * _WRITTEN_OUT
             is_open = not right and spelling == "cased" and not features["inside"] and not _meets(place, example.gold)
             is_open = is_open and not features.get("is_year")  # few want a link to a day or a month
-            add(rows, spelling, features, right, weight, source.annotated if is_open else 1.0)
+            annotated = source.annotated * (_REPEATED if features.get("in_full") else 1.0)
+            add(rows, spelling, features, right, weight, annotated if is_open else 1.0)
 
 
 def gather_terms(linker: Linker, source: Source, rows: dict[str, Rows]) -> None:

@@ -11,6 +11,7 @@ from entlink.kb.indexes.short_names import ShortNames
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.names.aliases import prior
 from entlink.kb.names.neighbours import near_keys
+from entlink.kb.names.tiers import Tier
 from entlink.text.folding import key_of
 from entlink.text.titles import looks_like_disambiguation, without_parenthesis
 
@@ -20,7 +21,7 @@ _SHARE_OF_TITLE = 0.5
 class NamesRetriever(SurfaceLookup):
     """The entities that have the surface as a name at any tier, or as a short form: "Mozart", "MIT", "the Bulls".
 
-    Evidence: `prior` P(e|m) and `tier` of a name, `shortened` the share of a short form by how often texts speak of
+    Evidence: `prior` P(e|m) and `tier` of a name, `inflected` if the surface is its plural, `shortened` the share of a short form by how often texts speak of
     each entity in full, `times` the logarithm of that number, `is_title` if the name is the title as it is written,
     `is_bare_title` if it is the title less its parenthesis, and another entity has it as its title.
     A surface that is no name at all is compared with names that are written almost so, and `edit` says how alike the
@@ -47,6 +48,8 @@ class NamesRetriever(SurfaceLookup):
         for entry in entries:
             share = prior(entry.support, total)
             found[entry.entity] = {"prior": share, "support": entry.support, "tier": float(entry.tier)}
+            if entry.tier is Tier.INFLECTION:
+                found[entry.entity]["inflected"] = 1.0
         if meaning.pinned:
             for one in found.values():
                 one["pinned"] = 1.0

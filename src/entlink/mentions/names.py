@@ -17,6 +17,7 @@ from entlink.text.word_frequency import word_frequency
 _CACHED = 200_000
 _CAPITALISED = re.compile(r"(?:[A-Z]\.){2,}|[^\W\d_a-z][\w'’.\-]*\w")
 _ANY_WORD = re.compile(r"(?:[A-Z]\.){2,}|[^\W\d_][\w'’.\-]*\w")
+_POSSESSIVE = ("'s", "’s")
 _EVERYDAY = {"names": 0.0, "terms": 3.4, "all": 4.6}  # log10 of occurrences per million words, plus 2
 _HAS_CAPITALS = re.compile(r"[a-z0-9,;)] [A-Z][a-z]")  # beside those that sentences begin with
 _CLAUSE_END = re.compile("[，。；：！？、]")
@@ -128,9 +129,10 @@ class NamesDetector:
             if before and text[before[-1].end() : match.start()] != " ":
                 before = []
             before = [*before[1 - _LONGEST_SHORT :], match]
+            end = match.end() - 2 if match[0].endswith(_POSSESSIVE) else match.end()
             for first in before:
-                if self._is_cut(text[first.start() : match.end()]):
-                    found.append((first.start(), match.end()))
+                if self._is_cut(text[first.start() : end]):
+                    found.append((first.start(), end))
         return found
 
     def _is_cut(self, surface: str) -> bool:

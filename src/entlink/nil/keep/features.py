@@ -186,11 +186,12 @@ class _TextUse:
 _CROSSED = {
     flag: tuple(others.split())
     for flag, others in {
-        "capitalised": "starts single kb_lower after_capital before_capital lower_frequency popularity",
+        "capitalised": "starts single inflected kb_lower after_capital before_capital lower_frequency popularity",
         "single": "after_capital before_capital shortened popularity is_person is_place is_work context "
         "is_organisation is_name after_article inside lower_frequency",
         "small": "single lower_frequency is_title prior only_shortened covered no_capitals starts description",
         "has_parenthesis": "kb_occurrences",
+        "shortened": "times kb_as_written kb_lower",
         "capitals": "single before_capital after_capital starts lower_frequency",
         "no_capitals": "single lower_frequency popularity is_person is_place kb_lower",
     }.items()
@@ -199,7 +200,7 @@ _CROSSED = {
 _KNOWN_AT_FIRST = """
     upper capitalised mixed single two many short digit number lower_frequency capital_frequency mostly_lower
     kb_occurrences kb_lower kb_as_written has_parenthesis title_one_word description popularity title_lower tier
-    is_title is_bare_title prior bias only_shortened shortened covered times small characters misspelt
+    is_title is_bare_title inflected prior bias only_shortened shortened covered times small characters misspelt
     linked
 """
 AT_FIRST_LOOK = frozenset((*_KNOWN_AT_FIRST.split(), *(f"is_{kind}" for kind in _KINDS)))
@@ -227,6 +228,7 @@ def _of_name(evidence: Mapping[str, float]) -> dict[str, float]:
         "tier": min(evidence.get("tier", 5.0), 5.0),
         "is_title": evidence.get("is_title", 0.0),
         "is_bare_title": evidence.get("is_bare_title", 0.0),
+        "inflected": evidence.get("inflected", 0.0),
         "prior": evidence.get("prior", 0.0),
     }
     if "edit" in evidence:

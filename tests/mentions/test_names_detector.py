@@ -45,6 +45,11 @@ def test_short_names_and_initials_are_found_in_running_text(kb):
     assert found(kb, "She studied at MIT and loves Mozart.") == ["MIT", "Mozart"]
 
 
+@pytest.mark.parametrize("apostrophe", "'’")
+def test_a_short_name_ends_before_a_possessive(kb, apostrophe):
+    assert found(kb, f"Mozart{apostrophe}s Requiem is taught at MIT.") == ["Mozart", "MIT"]
+
+
 def test_overlapping_names_are_all_proposed(kb):
     assert found(kb, "We flew to New York.") == ["New York", "York"]
 

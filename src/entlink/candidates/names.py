@@ -21,10 +21,10 @@ _SHARE_OF_TITLE = 0.5
 class NamesRetriever(SurfaceLookup):
     """The entities that have the surface as a name at any tier, or as a short form: "Mozart", "MIT", "the Bulls".
 
-    Evidence: `prior` P(e|m) and `tier` of a name, `inflected` if the surface is its plural, `shortened` the share of a
-    short form by how often texts speak of each entity in full, `times` the logarithm of that number, `is_title` if the
-    name is the title as it is written, `is_bare_title` if it is the title less its parenthesis, and another entity has
-    it as its title.
+    Evidence: `prior` P(e|m) and `tier` of a name, `inflected` if the surface is its plural, `shortened` the share
+    of a short form by how often texts speak of each entity in full, `times` the logarithm of that number,
+    `is_title` if the name is the title as it is written, `is_bare_title` if it is the title less its parenthesis,
+    and another entity has it as its title.
     A surface that is no name at all is compared with names that are written almost so, and `edit` says how alike the
     two are. Disambiguation pages are no candidates.
     """

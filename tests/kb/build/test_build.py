@@ -18,7 +18,8 @@ from knowledge_bases import WORLD, article, make_kb, supports, write_articles
 def test_a_build_leaves_just_the_knowledge_base(tmp_path):
     folder = make_kb(tmp_path, WORLD)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["made.jsonl", "made.kb"]
-    assert sorted(path.name for path in folder.iterdir()) == ["counts", "index-1", "kb.sqlite", "write.lock"]
+    made = ["counts", "index-1", "kb.sqlite", "kb.sqlite.sha256", "write.lock"]
+    assert sorted(path.name for path in folder.iterdir()) == made
 
 
 def test_the_manifest_tells_what_it_was_built_from(tmp_path):
@@ -195,7 +196,7 @@ def test_progress_runs_to_its_end(tmp_path):
     build([source], tmp_path / "a.kb", BuildOptions(processes=1), progress=lambda *step: seen.append(step))
     stages = list(dict.fromkeys(stage for stage, _, _ in seen))
     assert stages[0] == "reading"
-    assert stages[-1] == "writing postings"
+    assert stages[-1] == "sorting short names"
     assert all(0 <= done <= total for _, done, total in seen)
     assert multiprocessing.active_children() == []
 

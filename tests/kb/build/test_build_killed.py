@@ -73,9 +73,9 @@ def undisturbed(source, tmp_path_factory) -> Path:
 def contents(folder: Path) -> dict[str, object]:
     with KnowledgeBase.open(folder) as kb:
         index = folder / kb._store.meta("index")
-        files = {
-            path.name: path.read_bytes() for part in (folder / "counts" / "base", index) for path in part.iterdir()
-        }
+        paths = [*(folder / "counts").rglob("*"), *index.rglob("*")]
+        dated = ("index.json", "complete.json")  # which say when they were made
+        files = {path.name: path.read_bytes() for path in paths if path.is_file() and path.name not in dated}
         manifest = kb.manifest()
         return {"entities": list(kb), "links": manifest.links, "texts": kb.texts, "files": files}
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import msgspec
 import pytest
 
 from entlink.documents import Document, Mention, Span
@@ -55,7 +56,8 @@ def train_kb(schools, schools_kb, tmp_path_factory) -> Path:
             row = {"id": entity.id, "title": entity.title, "paragraphs": paragraphs.pop(entity.id, [])}
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
     assert not paragraphs
-    build([folder / "train.jsonl"], folder / "train.kb", OPTIONS)
+    options = msgspec.structs.replace(OPTIONS, names_in_openings=False)
+    build([folder / "train.jsonl"], folder / "train.kb", options)
     return folder / "train.kb"
 
 
@@ -66,7 +68,7 @@ def documents(path: Path) -> Iterator[tuple[Document, list[str]]]:
 
 
 def test_linking_given_spans_by_the_prior_is_what_a_plain_count_says(schools, train_kb):
-    linker = load(train_kb, mentions="given")
+    linker = load(train_kb, config="lexical", mentions="given")
     test, gold = zip(*documents(schools / "mentions_test.jsonl.xz"), strict=True)
     links = [link for document in linker.link_all(test) for link in document.links]
     titles = {entity.id: entity.title for entity in linker.kb}

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import io
+import math
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 from entlink.sources import HistoryOptions, Ledger, Meanings, Page, Redirect, open_source, snapshot_dates
 from entlink.sources.mediawiki.history import DatedItem
@@ -42,3 +46,48 @@ def revisions(items: Iterable[DatedItem], snapshot: int) -> dict[str, int]:
 
 def redirects(items: Iterable[DatedItem], snapshot: int) -> dict[str, str]:
     return {item.title: item.target for item in at(items, snapshot) if isinstance(item, Redirect)}
+
+
+def chosen_raw(path: Path, dates: str) -> dict[tuple[int, int], tuple[str, str, str | None]]:
+    """The chosen revision, its text and where it redirects to, by page and snapshot, of pages of every namespace."""
+    source = open_source(path).as_history(HistoryOptions(snapshot_dates(dates)))
+    raws = [raw for part in source.parts() for raw in part.raw.pages(None, part.site)]
+    return {(raw.id, at): (raw.revision, raw.text, raw.redirect) for raw in raws for at in raw.snapshots}
+
+
+def plainly_chosen(
+    data: bytes, dates: str, stable_interval: int = 2_592_000
+) -> dict[tuple[int, int], tuple[str, str, None]]:
+    """The same by the standard library's parser and the rule as it is written; of redirects nothing."""
+    found = {}
+    for _, page in ElementTree.iterparse(io.BytesIO(data)):
+        if name_of(page) != "page":
+            continue
+        number = int(next(child.text for child in page if name_of(child) == "id"))
+        rows = [{name_of(field): field for field in child} for child in page if name_of(child) == "revision"]
+        rows.sort(key=lambda row: (row["timestamp"].text, int(row["id"].text)))
+        times = [datetime.fromisoformat(row["timestamp"].text).timestamp() for row in rows]
+        texts = [None if "deleted" in row["text"].attrib else row["text"].text or "" for row in rows]
+        for snapshot, date in enumerate(snapshot_dates(dates)):
+            end = datetime.fromisoformat(date).timestamp()
+            best = stable_place(times, [text is not None for text in texts], end - stable_interval, end)
+            if best is not None:
+                found[number, snapshot] = (rows[best]["id"].text, texts[best], None)
+        page.clear()
+    return found
+
+
+def stable_place(times: Sequence[float], has_text: Sequence[bool], start: float, end: float) -> int | None:
+    """Which of the versions, in order of time, stood longest in `[start, end)`: the last of those that did."""
+    best, longest = None, -1.0
+    for place, begins in enumerate(times):
+        ends = times[place + 1] if place + 1 < len(times) else math.inf
+        if begins < end and ends > start and has_text[place]:
+            stood = min(ends, end) - max(begins, start)
+            if stood >= longest:
+                best, longest = place, stood
+    return best
+
+
+def name_of(element: ElementTree.Element) -> str:
+    return element.tag.rpartition("}")[2]

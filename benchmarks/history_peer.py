@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import mwparserfromhell
-import mwxml
+import mwxml  # type: ignore[import-not-found]
 
 STABLE_INTERVAL = 2_592_000
 
@@ -54,8 +54,8 @@ def read(page: Any, dates: list[float]) -> list[dict[str, Any]]:
 
 def main() -> None:
     path, dates = sys.argv[1], yearly(sys.argv[2])
-    opened = bz2.open(path, "rt", encoding="utf8") if path.endswith(".bz2") else open(path, encoding="utf8")  # noqa: PTH123
-    with opened as file, tempfile.TemporaryFile("w", encoding="utf8") as out:
+    opener = bz2.open if path.endswith(".bz2") else open
+    with opener(path, "rt", encoding="utf8") as file, tempfile.TemporaryFile("w", encoding="utf8") as out:
         for page in mwxml.Dump.from_file(file):
             if page.namespace == 0:
                 out.writelines(json.dumps(row) + "\n" for row in read(page, dates))

@@ -76,7 +76,8 @@ class _Cutter:
         try:
             while True:
                 if tag := _PAGE_TAG.search(window.data, window.cursor + searched):
-                    return self._close(page, tag.end()) if tag[0] == PAGE_END else self._without_end(page, tag.start())
+                    is_end = tag[0] == PAGE_END
+                    return self._close(page, tag.end()) if is_end else self._without_end(page, tag.start())
                 self._fold(page, window.cursor + searched)
                 if window.unread > self._max_page:
                     return self._pass_over(page)

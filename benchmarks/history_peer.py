@@ -11,11 +11,10 @@ import math
 import sys
 import tempfile
 from datetime import UTC, datetime
+from importlib import import_module
 from typing import Any
 
-import mwparserfromhell
-import mwxml  # type: ignore[import-not-found]
-
+mwparserfromhell, mwxml = import_module("mwparserfromhell"), import_module("mwxml")
 STABLE_INTERVAL = 2_592_000
 
 

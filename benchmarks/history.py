@@ -20,7 +20,7 @@ from processes import Cost, run, watch
 MAKE_HISTORY = workspace.ROOT.parent / "shared" / "tools" / "make_history.py"
 ARTICLES = workspace.SHARED / "schools_wikipedia" / "articles.jsonl.xz"
 DATES = "2013-01-01/2022-01-01/yearly"
-PAGES, LONGER, ROUNDS, PROCESSES = 4_655, 4, 3, 2
+PAGES, LONGER, ROUNDS, PROCESSES = 4_655, 4, 2, 2
 _NEEDED = "mwxml>=0.3.8", "mwparserfromhell>=0.7"
 _PEER, _OURS = workspace.HERE / "history_peer.py", workspace.HERE / "history_ours.py"
 _FLOOR = """

@@ -25,7 +25,7 @@ from entlink.sources.wikitext.variants import one_variant
 
 DEFAULT_SITE = Site()
 TEMPLATE = 10  # the number of the namespace
-MOST_KNOWN = 1 << 11  # paragraphs
+MOST_KNOWN = 1 << 9  # paragraphs
 
 _SAYS_SOMETHING = re.compile(r"[^\W_]").search
 _SIGNATURE = re.compile("~{3,5}")

@@ -10,24 +10,29 @@ from entlink.errors import SourceError
 from entlink.sources.mediawiki.dumps.history import (
     MAX_HEAD,
     PAGE_END,
+    OpenHistory,
     OpenPage,
     PageSlice,
     end_of_revisions,
     field,
-    has_many_revisions,
     page_start,
 )
+from entlink.sources.mediawiki.dumps.standing import Windows
 from entlink.sources.mediawiki.dumps.window import Window
 
 _KEPT = len(b"</revision>") - 1  # the longest beginning of a tag that a chunk may end with
+_PAGE_TAG = re.compile(rb"<(?:/page>|page[> \t\r\n])")  # one search for both is quicker than two
 _BEGUN_PAGE = re.compile(rb"<(?:p(?:a(?:ge?)?)?)?\Z")
 FETCH_AGAIN = "Fetch the file again; with --on-error skip all that could be read is kept"
 NO_END = "it has no end, another page begins inside it"
 
 
-def page_slices(window: Window, max_page: int) -> Iterator[PageSlice | SourceError]:
-    """The pages that begin in the window's own bytes; an error where data are damaged, then the pages after it."""
-    cutter = _Cutter(window, max_page)
+def page_slices(window: Window, max_page: int, windows: Windows | None = None) -> Iterator[PageSlice | SourceError]:
+    """The pages that begin in the window's own bytes; an error where data are damaged, then the pages after it.
+
+    Of each page its latest revision, or those that were stable in the `windows` of time.
+    """
+    cutter = _Cutter(window, max_page, windows)
     while True:
         try:
             if not cutter.find_page():
@@ -42,9 +47,8 @@ def page_slices(window: Window, max_page: int) -> Iterator[PageSlice | SourceErr
 class _Cutter:
     """Finds the pages of a window one after the other."""
 
-    def __init__(self, window: Window, max_page: int) -> None:
-        self._window, self._max_page = window, max_page
-        self._end = self._searched = -1
+    def __init__(self, window: Window, max_page: int, windows: Windows | None) -> None:
+        self._window, self._max_page, self._windows = window, max_page, windows
 
     def find_page(self) -> bool:
         """Move to where the next page begins; False if none does in the window's own bytes."""
@@ -67,16 +71,13 @@ class _Cutter:
 
     def read_page(self) -> PageSlice:
         """The page at the cursor, which moves behind it."""
-        window, page = self._window, OpenPage(self._window.position)
+        window, page = self._window, self._open_page()
         searched = 1  # behind the beginning of its own tag
         try:
             while True:
-                end = self._end_of_page()
-                inner = page_start(window.data, window.cursor + searched, end if end >= 0 else None)
-                if inner >= 0:
-                    return self._without_end(page, inner)
-                if end >= 0:
-                    return self._close(page, end + len(PAGE_END))
+                if tag := _PAGE_TAG.search(window.data, window.cursor + searched):
+                    is_end = tag[0] == PAGE_END
+                    return self._close(page, tag.end()) if is_end else self._without_end(page, tag.start())
                 self._fold(page, window.cursor + searched)
                 if window.unread > self._max_page:
                     return self._pass_over(page)
@@ -85,17 +86,9 @@ class _Cutter:
         except SourceError as damage:
             raise _with_page(damage, page, window) from damage
 
-    def _end_of_page(self) -> int:
-        """Where the next page ends, -1 if it does not yet. No byte is searched twice, whatever stands in the dump."""
-        window = self._window
-        if self._end < window.position:
-            start = max(window.position, self._searched) - window.offset
-            found = window.data.find(PAGE_END, start)
-            if found < 0:
-                self._searched = window.offset + max(start, len(window.data) - len(PAGE_END) + 1)
-                return -1
-            self._end = window.offset + found
-        return self._end - window.offset
+    def _open_page(self) -> OpenPage:
+        position = self._window.position
+        return OpenPage(position) if self._windows is None else OpenHistory(position, self._windows, self._max_page)
 
     def _without_end(self, page: OpenPage, inner: int) -> PageSlice:
         """The page in which another one begins: that one is next."""
@@ -113,9 +106,7 @@ class _Cutter:
     def _close(self, page: OpenPage, end: int) -> PageSlice:
         piece = self._window.take(end)
         self._window.cursor = end
-        is_simple = page.head is None and not has_many_revisions(piece)
-        close = page.close_whole if is_simple else page.close
-        return close(piece, self._max_page)
+        return page.close(piece, self._max_page)
 
     def _grow(self) -> None:
         window = self._window

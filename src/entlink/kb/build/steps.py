@@ -29,6 +29,7 @@ from entlink.kb.store.manifest import Manifest, OpeningTotals, SourceCard, WikiT
 from entlink.kb.store.openings import find_openings
 from entlink.kb.store.rules import take_rules
 from entlink.kb.store.store import DESCRIPTIONS, Store
+from entlink.kb.store.texts import TextWriter
 from entlink.kb.store.writing import create_indexes, empty_log, insert_redirects, set_meta, transaction
 from entlink.sources import Source, WikiOptions
 from entlink.text.dates import now
@@ -68,7 +69,10 @@ class BuildOptions(msgspec.Struct, frozen=True):
 
 
 class Building:
-    """The steps of a build; each leaves files behind, and is not done again where they are there."""
+    """The steps of a build; each leaves files behind, and is not done again where they are there.
+
+    Where `texts` are given, descriptions go there, and other stores can share them.
+    """
 
     def __init__(
         self,
@@ -79,9 +83,10 @@ class Building:
         command: str,
         *,
         snapshot: str = BASE,
+        texts: TextWriter | None = None,
     ) -> None:
         self._engine, self._store, self._sources, self._options = engine, store, sources, options
-        self._command, self._snapshot, self._read = command, snapshot, Checkpoint()
+        self._command, self._snapshot, self._read, self._texts = command, snapshot, Checkpoint(), texts
         self._staging = store.folder / "staging"
 
     def run(self) -> Manifest:
@@ -157,6 +162,7 @@ class Building:
             limit=options.limit,
             by_wikidata=options.wiki.ids == "wikidata",
             extras=read_extras(self._engine, wiki) if is_wiki else iter(()),
+            texts=self._texts,
         )
         read = ingestion.run(pieces, self._engine.progress)
         if is_wiki:

@@ -19,14 +19,14 @@ from entlink.io.progress import Progress
 from entlink.io.record_files import read_batches
 from entlink.kb.build.part_files import PAGE_SCHEME, PAGES, StagedPage
 from entlink.kb.build.read_sources import StagedSource
-from entlink.kb.build.source_parts import PROBLEMS_KEPT
+from entlink.kb.build.source_parts import PROBLEMS_KEPT, PartedSource
 from entlink.kb.build.wiki_names import ALIAS, DISAMBIGUATION, IMAGE, Extra
 from entlink.kb.names.index_rows import JsonLines
 from entlink.kb.store.store import Store
 from entlink.kb.store.texts import TextWriter
 from entlink.kb.store.versions import add_version, check_apart, stated_version, version_from, with_dates_in_utc
 from entlink.kb.store.writing import insert_entity, set_meta, transaction
-from entlink.sources import Page, Source
+from entlink.sources import Page
 
 KEYS = "keys.jsonl"
 WIKIDATA = "wikidata"
@@ -183,7 +183,7 @@ class Ingestion:
         return wikis[place][1] if place >= 0 else None
 
 
-def pieces_of(folder: Path, staged: Sequence[StagedSource], sources: Sequence[Source]) -> list[Piece]:
+def pieces_of(folder: Path, staged: Sequence[StagedSource], sources: Sequence[PartedSource]) -> list[Piece]:
     """All staged parts, in order."""
     pieces: list[Piece] = []
     for number, (each, source) in enumerate(zip(staged, sources, strict=True)):

@@ -65,7 +65,7 @@ def build(
         sources = [sources]
     target = Path(out)
     check_target(target, replace=replace)
-    opened = _open_all(sources, options)
+    opened = open_sources(sources, options)
     work = target.with_name(target.name + SUFFIX)
     with (
         write_lock(work),
@@ -120,7 +120,7 @@ def check_target(target: Path, *, replace: bool) -> None:
         )
 
 
-def _open_all(sources: Sequence[str | Path], options: BuildOptions) -> list[Source]:
+def open_sources(sources: Sequence[str | Path], options: BuildOptions) -> list[Source]:
     """The tables of a wiki come first; without an export, its table of pages has to tell of all entities."""
     opened = [_open(source, options) for source in sources]
     if opened and all(source.format == TABLES for source in opened):
@@ -187,7 +187,7 @@ def _plan(sources: Sequence[Source], options: BuildOptions) -> _Plan:
     )
 
 
-def _tune(store: Store) -> None:
+def tune(store: Store) -> None:
     """A build that is killed starts again from its last commit, so commits need not wait for the disk."""
     store.connection.execute("PRAGMA synchronous = NORMAL")
     store.connection.execute("PRAGMA cache_size = -65536")
@@ -197,7 +197,7 @@ def _tune(store: Store) -> None:
 def _run(work: Path, sources: Sequence[Source], options: BuildOptions, command: str, progress: Progress) -> Manifest:
     store = Store(work, writable=True)
     try:
-        _tune(store)
+        tune(store)
         engine = LocalEngine(processes=options.processes, memory=options.memory, progress=progress)
         return Building(engine, store, sources, options, command).run()
     finally:

@@ -19,7 +19,7 @@ from entlink.kb.build.count_texts import count_occurrences
 from entlink.kb.build.fill_hyperlinks import store_hyperlinks
 from entlink.kb.build.fill_store import Checkpoint, Ingestion, Piece, pieces_of
 from entlink.kb.build.read_sources import StagedSource, Stager
-from entlink.kb.build.source_parts import PROBLEMS_KEPT
+from entlink.kb.build.source_parts import PROBLEMS_KEPT, PartedSource
 from entlink.kb.build.wiki_names import FINAL_REDIRECTS, join_names, list_disambiguations, read_extras, read_redirects
 from entlink.kb.indexes.derived import SHORT
 from entlink.kb.indexes.names import IndexWriter
@@ -78,7 +78,7 @@ class Building:
         self,
         engine: Engine,
         store: Store,
-        sources: Sequence[Source],
+        sources: Sequence[PartedSource],
         options: BuildOptions,
         command: str,
         *,
@@ -124,7 +124,7 @@ class Building:
         )
         staged: list[StagedSource] = []
         for number, source in enumerate(self._sources):
-            if source.format == EXPORT:
+            if isinstance(source, Source) and source.format == EXPORT:
                 self._note_disambiguations(source, [folder / name for each in staged for name in each.parts])
             staged.append(stager.stage(source, number))
         return staged

@@ -70,7 +70,7 @@ class Store:
 
     def __init__(self, folder: Path, *, writable: bool = False) -> None:
         self.folder = folder
-        self.connection = _connect(folder / DATABASE, writable=writable)
+        self.connection = connect(existing(folder) / DATABASE, writable=writable)
         # A linker is often just dropped: its connection goes with it.
         self._finalizer = weakref.finalize(self, self.connection.close)
         self._heads: dict[int, tuple[str, str]] = {}
@@ -349,8 +349,8 @@ def existing(folder: Path) -> Path:
     raise NotFoundError(f"{folder}: no knowledge base there (no {DATABASE}). {hint}")
 
 
-def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
-    existing(path.parent)
+def connect(path: Path, *, writable: bool) -> sqlite3.Connection:
+    """A connection to a database that is there, on a medium that cannot be written too."""
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None, check_same_thread=False
     )

@@ -57,10 +57,11 @@ class SharedTexts:
                 f"{self.path}: the texts of this knowledge base are missing. A snapshot is read where it was made, "
                 f"inside its knowledge base. {_MEND}"
             )
-        self._connection = connection = _connected(self.path)
-        connection.execute("PRAGMA query_only = 1")
-        weakref.finalize(self, connection.close)
-        return connection
+        from entlink.kb.store.store import connect
+
+        self._connection = connect(self.path, writable=False)
+        weakref.finalize(self, self._connection.close)
+        return self._connection
 
     def forget(self) -> None:
         """Let go of the file; it is opened again when it is needed."""
@@ -77,7 +78,8 @@ class TextWriter:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._connection = _connected(path)
+        self._connection = sqlite3.connect(path, isolation_level=None)
+        self._connection.execute("PRAGMA busy_timeout = 5000")
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = NORMAL")
         for statement in _SCHEMA:
@@ -105,11 +107,10 @@ class TextWriter:
         if self._connection.in_transaction:
             self._connection.execute("COMMIT")
 
-    def finish(self) -> None:
-        """Write all into the one file, and note its checksum, unless somebody is reading."""
+    def settle(self) -> bool:
+        """Bring all that was put into the one file, and onto the disk; False where somebody is reading just now."""
         self.commit()
-        if not self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
-            note_checksum(self.path)
+        return not self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
 
     def close(self) -> None:
         self._connection.close()
@@ -117,22 +118,12 @@ class TextWriter:
 
 @contextmanager
 def writing_texts(path: Path) -> Iterator[TextWriter]:
-    """A writer of paragraphs; what was not committed when something goes wrong inside is not kept."""
+    """A writer of paragraphs; in the end their checksum is noted, as `sha256sum --check` reads it."""
     path.with_name(TEXTS_CHECKSUM).unlink(missing_ok=True)
     with closing(TextWriter(path)) as writer:
         yield writer
-        writer.finish()
-
-
-def note_checksum(path: Path) -> None:
-    """Write the checksum of a file of paragraphs beside it, as `sha256sum --check` reads it."""
-    write_whole(path.with_name(TEXTS_CHECKSUM), f"{checksum(path)}  {path.name}\n".encode())
-
-
-def _connected(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    connection.execute("PRAGMA busy_timeout = 5000")
-    return connection
+        if writer.settle():
+            write_whole(path.with_name(TEXTS_CHECKSUM), f"{checksum(path)}  {path.name}\n".encode())
 
 
 def _runs(numbers: Iterator[int]) -> list[int]:

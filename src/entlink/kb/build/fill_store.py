@@ -161,6 +161,8 @@ class Ingestion:
 
     def _store_wiki_page(self, connection: sqlite3.Connection, key: int, page: Page, wiki: str) -> int:
         """A page under an id that is there: a past version of it, another page of the same name, or a double."""
+        if self._texts is not None:
+            self._texts.commit()  # the store reads there what was put just now
         entity, there = page.entity, self._store.entity(key)
         number = entity.external.get(PAGE_SCHEME)
         is_other_wiki = self._wiki_of(key) != wiki

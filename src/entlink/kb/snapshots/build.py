@@ -11,14 +11,13 @@ import logging
 import os
 import shutil
 from collections.abc import Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
 from entlink.engine.local import LocalEngine
-from entlink.engine.protocol import Engine
 from entlink.errors import InputError, NotFoundError
 from entlink.io.atomic import put_in_place, write_lock, write_whole
 from entlink.io.checksums import checksum
@@ -33,16 +32,17 @@ from entlink.kb.build.from_sources import (
     telling_of_leftovers,
     tune,
 )
+from entlink.kb.build.read_history import read_history
 from entlink.kb.build.source_parts import PROBLEMS_KEPT, Omissions
 from entlink.kb.build.steps import EXPORT, Building
-from entlink.kb.snapshots.folders import date_of, folder_of, home_of, short, snapshot_folders, told
+from entlink.kb.snapshots.folders import date_of, folder_of, short, snapshot_folders, told
 from entlink.kb.snapshots.part_source import HISTORY, SnapshotSource
 from entlink.kb.store.manifest import Manifest, SourceCard, manifest_of
 from entlink.kb.store.store import DATABASE, TEXTS_AT, Store
 from entlink.kb.store.texts import TEXTS, TextWriter, writing_texts
 from entlink.kb.store.writing import create_store, empty_log, set_meta, transaction
 from entlink.sources import Source
-from entlink.sources.mediawiki.history import STABLE_INTERVAL, HistoryOptions, read_history, snapshot_dates
+from entlink.sources.mediawiki.history import STABLE_INTERVAL, HistoryOptions, snapshot_dates
 from entlink.version import __version__
 
 MADE_WITH = "made_with"  # in `meta` of a snapshot: the options that those beside it must have in common with it
@@ -98,9 +98,9 @@ def build_snapshots(
 ) -> SnapshotsBuilt:
     """Build a knowledge base with a snapshot for each of the dates from a wiki's full history.
 
-    Dates are given one by one, or as `2013-01-01/2022-01-01/yearly`. Of each page a snapshot has the version that stood
-    longest in the `stable_interval` seconds before it. The knowledge base itself begins as the newest snapshot, and is
-    what edits change. A date on which there was no page has no snapshot, which is told as a warning.
+    Dates are given one by one, or as `2013-01-01/2022-01-01/yearly`. Of each page a snapshot has the version that
+    stood longest in the `stable_interval` seconds before it. The knowledge base itself begins as the newest snapshot,
+    and is what edits change. A date on which there was no page has no snapshot, which is told as a warning.
 
     With `add` the knowledge base is there already: it gets those of the snapshots that it lacks, and stays as it is.
     """
@@ -234,15 +234,15 @@ class _Steps:
 
     def run(self, history: HistoryOptions) -> SnapshotsBuilt:
         """The snapshots of all dates, the latest first: it has most of the texts."""
-        parts = self._read(history)
-        cards = self._cards(parts)
+        read = read_history(self._engine(), self._sources, self._work / _HISTORY, history)
+        cards = self._cards(read.omitted)
         made: dict[str, Manifest] = {}
         empty: list[str] = []
         with writing_texts(self._base / TEXTS) as texts:
             for place, date in reversed(list(enumerate(history.dates))):
                 wiki = self._sources[0].wiki or ""
-                source = SnapshotSource(self._work / _HISTORY, parts, place, wiki)
-                manifest = self._snapshot(date, source, cards, texts)
+                source = SnapshotSource(self._work / _HISTORY, read.parts, place, wiki)
+                manifest = self._snapshot(date, source, cards, read.omitted.problems, texts)
                 if manifest is not None:
                     made[date] = manifest
                 else:
@@ -251,8 +251,20 @@ class _Steps:
             logging.getLogger(__name__).warning("no page was there on %s: no snapshot was made of it", told(empty))
         return SnapshotsBuilt(dict(sorted(made.items())), tuple(empty))
 
+    def _cards(self, omitted: Omissions) -> list[SourceCard]:
+        """What the manifests say of the history: each file, and with the first of them what was left out of all."""
+        path = self._work / _CARDS
+        if not path.exists():
+            cards = [
+                SourceCard(source.path.name, HISTORY, source.size, checksum(source.path), 0, 0)
+                for source in self._sources
+            ]
+            cards[0].skipped, cards[0].left_out = omitted.skipped, omitted.left_out
+            write_whole(path, msgspec.json.encode(cards))
+        return msgspec.json.decode(path.read_bytes(), type=list[SourceCard])
+
     def _snapshot(
-        self, date: str, source: SnapshotSource, cards: list[SourceCard], texts: TextWriter
+        self, date: str, source: SnapshotSource, cards: list[SourceCard], problems: list[str], texts: TextWriter
     ) -> Manifest | None:
         """The manifest of a finished snapshot, which is made if it is not there; None where there was no page."""
         folder = folder_of(self._base, date)
@@ -264,11 +276,13 @@ class _Steps:
         take_up(work, _SnapshotPlan((self._work / PLAN).read_text()), _create_sharing)
         with closing(Store(work, writable=True)) as store:
             tune(store)
-            manifest = Building(self._engine(f"{short(date)}: "), store, [source], self._options, self._command, texts=texts).run()
-            manifest.sources = [
-                msgspec.structs.replace(card, records=manifest.sources[0].records if place == 0 else 0)
-                for place, card in enumerate(cards)
-            ]
+            manifest = Building(
+                self._engine(f"{short(date)}: "), store, [source], self._options, self._command, texts=texts
+            ).run()
+            first, *rest = cards
+            records = manifest.sources[0].records
+            manifest.sources = [msgspec.structs.replace(first, records=records), *rest]
+            manifest.problems = [*problems, *manifest.problems][:PROBLEMS_KEPT]
             with transaction(store) as connection:
                 set_meta(connection, "manifest", msgspec.json.encode(manifest).decode())
                 set_meta(connection, MADE_WITH, msgspec.json.encode(self._made_with).decode())

@@ -1,7 +1,7 @@
 """Where the snapshots of a knowledge base are: `NAME.kb/snapshots/2013-01-01T000000Z/`, each one in itself.
 
-A snapshot has its own store, counts and indexes, made of what was there on its date and nothing else. Only the texts are
-shared.
+A snapshot has its own store, counts and indexes, made of what was there on its date and nothing else. Only the texts
+are shared.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Descriptions cut into paragraphs that several stores share: `texts.sqlite`, in which each paragraph is once.
 
-A store that shares its texts keeps, of a description, where its paragraphs stand: runs of numbers, as one flat list of
-a first number and how many follow one another from there. The file only ever grows, so that whoever reads it is never
-disturbed; a paragraph that nobody needs any more does no harm.
+A store that shares its texts keeps, of a description, where its paragraphs stand: runs of numbers, as one flat list
+of a first number and how many follow one another from there. The file only ever grows, so that whoever reads it is
+never disturbed; a paragraph that nobody needs any more does no harm.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ TEXTS = "texts.sqlite"
 TEXTS_CHECKSUM = "texts.sqlite.sha256"
 BETWEEN = "\n\n"
 _SCHEMA = (
-    "CREATE TABLE IF NOT EXISTS paragraphs (number INTEGER PRIMARY KEY, checksum INTEGER NOT NULL, text TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS paragraphs "
+    "(number INTEGER PRIMARY KEY, checksum INTEGER NOT NULL, text TEXT NOT NULL)",
     "CREATE INDEX IF NOT EXISTS paragraph_checksum ON paragraphs (checksum)",
 )
 

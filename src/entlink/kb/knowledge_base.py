@@ -308,7 +308,8 @@ class KnowledgeBase:
 
         With `as_of`, the entities of that date, each with its page's number and revision and what redirected to it.
         """
-        from entlink.kb.store.transfer import export, export_as_of
+        from entlink.kb.snapshots.export import export_as_of
+        from entlink.kb.store.transfer import export
 
         if as_of is None:
             return export(self.folder, out, progress=progress)

@@ -154,8 +154,8 @@ COMMANDS = {
         "words, and names that came, went or mean something else.",
         (
             "entlink kb diff shop.kb 2019-01-01 2020-05-01",
-            "entlink kb build samples/products.csv -o other.kb --no-text-counts",
-            "entlink kb diff shop.kb other.kb --limit 5 --json",
+            "entlink kb build samples/products.csv -o today.kb --no-text-counts",
+            "entlink kb diff shop.kb today.kb --limit 5 --json",
         ),
     ),
 }

@@ -65,7 +65,7 @@ def build(
         sources = [sources]
     target = Path(out)
     check_target(target, replace=replace)
-    opened = open_sources(sources, options)
+    opened = _open_all(sources, options)
     work = target.with_name(target.name + SUFFIX)
     with (
         write_lock(work),
@@ -120,13 +120,13 @@ def check_target(target: Path, *, replace: bool) -> None:
         )
 
 
-def open_sources(sources: Sequence[str | Path], options: BuildOptions) -> list[Source]:
+def _open_all(sources: Sequence[str | Path], options: BuildOptions) -> list[Source]:
     """The tables of a wiki come first; without an export, its table of pages has to tell of all entities."""
-    opened = [_open(source, options) for source in sources]
+    opened = [open_to_build(source, options) for source in sources]
     if opened and all(source.format == TABLES for source in opened):
         _check_has_pages(opened)
         titles_only = msgspec.structs.replace(options.wiki, titles_only=True)
-        tables = [_open(source, msgspec.structs.replace(options, wiki=titles_only)) for source in sources]
+        tables = [open_to_build(source, msgspec.structs.replace(options, wiki=titles_only)) for source in sources]
         return sorted(tables, key=lambda source: table_of(source.path)[0] == "page")  # a limit is for its rows alone
     _check_wikis(opened)
     return sorted(opened, key=lambda source: source.format != TABLES)
@@ -152,7 +152,8 @@ def _check_wikis(sources: Sequence[Source]) -> None:
     )
 
 
-def _open(source: str | Path, options: BuildOptions) -> Source:
+def open_to_build(source: str | Path, options: BuildOptions) -> Source:
+    """A source that is there, read as a build is told to."""
     if not Path(source).exists():
         raise InputError(f"{source}: no such file or folder")
     return open_source(

@@ -28,7 +28,7 @@ from entlink.kb.build.from_sources import (
     BuildOptions,
     check_target,
     move_into_place,
-    open_sources,
+    open_to_build,
     telling_of_leftovers,
     tune,
 )
@@ -41,8 +41,7 @@ from entlink.kb.store.manifest import Manifest, SourceCard, manifest_of
 from entlink.kb.store.store import DATABASE, TEXTS_AT, Store
 from entlink.kb.store.texts import TEXTS, TextWriter, writing_texts
 from entlink.kb.store.writing import create_store, empty_log, set_meta, transaction
-from entlink.sources import Source
-from entlink.sources.mediawiki.history import STABLE_INTERVAL, HistoryOptions, snapshot_dates
+from entlink.sources import STABLE_INTERVAL, HistoryOptions, Source, snapshot_dates
 from entlink.version import __version__
 
 MADE_WITH = "made_with"  # in `meta` of a snapshot: the options that those beside it must have in common with it
@@ -161,7 +160,7 @@ def _histories(paths: Sequence[str | Path], options: BuildOptions) -> list[Sourc
         raise InputError(
             "Wikidata ids do not go with snapshots: the table page_props tells of today. Leave ids as titles or pages"
         )
-    opened = open_sources(paths, options)
+    opened = [open_to_build(path, options) for path in paths]
     for source in opened:
         if source.format != EXPORT:
             raise InputError(

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from entlink.io.ledger import Ledger, OnError
-from entlink.sources import Item, NameRule
-from entlink.sources.mediawiki.history import items_of
+from entlink.sources import Item, NameRule, items_of
 
 if TYPE_CHECKING:
     from entlink.sources import Part

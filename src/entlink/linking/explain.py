@@ -173,9 +173,8 @@ def _not_kept(linker: Linker, nil: Settling, document: Document, kept: Iterable[
 
 
 def _in_words(linker: Linker, verdict: Verdict) -> str:
-    date = linker.kb.date or linker.kb.snapshot
-    if verdict.reason == Reason.NO_MEANING and date is not None:
-        return f"no entity bore the name on {date}"
+    if verdict.reason == Reason.NO_MEANING and linker.kb.date is not None:
+        return f"no entity bore the name on {linker.kb.date}"
     if verdict.value is None:
         return str(verdict.reason)
     limit = "" if verdict.threshold is None else f", threshold {verdict.threshold:.3g}"

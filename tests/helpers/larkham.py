@@ -1,4 +1,4 @@
-"""The made history of the wiki of Larkham (`samples/wiki/larkham-history.xml`) as a knowledge base with snapshots."""
+"""The made history of the wiki of Larkham (`samples/larkham-history.xml`) as a knowledge base with snapshots."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from entlink import BuildOptions, build_snapshots
 from entlink.kb.snapshots.build import SnapshotsBuilt
 from fenced import ROOT
 
-HISTORY = ROOT / "samples" / "wiki" / "larkham-history.xml"
+HISTORY = ROOT / "samples" / "larkham-history.xml"
 DATES = ("2013-01-01", "2018-01-01", "2020-01-01")
 
 

@@ -106,7 +106,7 @@ def test_a_newer_snapshot_leaves_the_knowledge_base_itself_as_it_was_edited(tmp_
 
 def test_what_does_not_go_with_snapshots(tmp_path, toy):
     target = tmp_path / "a.kb"
-    sql = HISTORY.with_name("samplewiki-page_props.sql")
+    sql = HISTORY.with_name("wiki") / "samplewiki-page_props.sql"
     for dates, settings, told in (
         ("2018", {"source": sql}, "made of a wiki's full history"),
         ("2018", {"options": BuildOptions(limit=3)}, "limit of pages does not go with snapshots"),

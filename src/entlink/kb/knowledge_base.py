@@ -445,7 +445,7 @@ class KnowledgeBase:
     @property
     def index_folder(self) -> Path:
         """Where the current index is; what else is derived from the store lies beside it, and goes with it."""
-        return self.folder / self._index_name
+        return self.folder / (self._index_name or self._store.meta("index"))
 
     @property
     def changed_keys(self) -> Set[int]:

@@ -17,6 +17,7 @@ from entlink.errors import DamagedError
 from entlink.io.atomic import write_whole
 from entlink.io.checksums import checksum
 from entlink.kb.store.hyperlinks import description_checksum
+from entlink.kb.store.writing import errors_told
 
 TEXTS = "texts.sqlite"
 TEXTS_CHECKSUM = "texts.sqlite.sha256"
@@ -81,10 +82,11 @@ class TextWriter:
         self.path = path
         self._connection = sqlite3.connect(path, isolation_level=None)
         self._connection.execute("PRAGMA busy_timeout = 5000")
-        self._connection.execute("PRAGMA journal_mode = WAL")
-        self._connection.execute("PRAGMA synchronous = NORMAL")
-        for statement in _SCHEMA:
-            self._connection.execute(statement)
+        with errors_told(path.parent):
+            self._connection.execute("PRAGMA journal_mode = WAL")
+            self._connection.execute("PRAGMA synchronous = NORMAL")
+            for statement in _SCHEMA:
+                self._connection.execute(statement)
 
     def put(self, description: str) -> list[int]:
         """Where the paragraphs of a description stand; those that are not there yet are added."""
@@ -110,8 +112,9 @@ class TextWriter:
 
     def settle(self) -> bool:
         """Bring all that was put into the one file, and onto the disk; False where somebody is reading just now."""
-        self.commit()
-        return not self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        with errors_told(self.path.parent):
+            self.commit()
+            return not self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
 
     def close(self) -> None:
         self._connection.close()

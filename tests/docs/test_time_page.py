@@ -6,10 +6,10 @@ import re
 import shlex
 
 import pytest
+from test_pages import run
 
 from entlink_cli import main
 from fenced import ROOT, blocks, page
-from test_pages import run
 
 _SIZE = re.compile(r"\d+(?:\.\d+)? [kM]B")
 

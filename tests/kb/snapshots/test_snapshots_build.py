@@ -186,6 +186,42 @@ def test_an_adding_that_stops_goes_on_and_leaves_the_knowledge_base_whole(tmp_pa
     assert not list(kb.rglob("*.building")) and not list(tmp_path.glob("*.building"))
 
 
+def test_an_adding_that_nobody_took_up_leaves_nothing_behind(tmp_path, monkeypatch):
+    kb = tmp_path / "a.kb"
+    larkham(kb, "2018-01-01")
+    real = Building._make_index
+
+    def stopping(self, parts):
+        raise StoppedError
+
+    monkeypatch.setattr(Building, "_make_index", stopping)
+    with pytest.raises(StoppedError):
+        larkham(kb, "2013-01-01", add=True)
+    assert list(kb.rglob("*.building"))
+    monkeypatch.setattr(Building, "_make_index", real)
+    larkham(kb, "2020-01-01", add=True)
+    assert not list(kb.rglob("*.building")) and verify(kb)
+    assert list(contents(kb)) == [full("2018-01-01"), full("2020-01-01")]
+
+
+def test_edits_go_on_while_snapshots_are_added(tmp_path, monkeypatch):
+    kb = tmp_path / "a.kb"
+    larkham(kb, "2018-01-01")
+    real = Building._make_index
+
+    def editing(self, parts):
+        with KnowledgeBase.open(kb) as opened:
+            opened.remove("Mira Solano")
+            assert opened.require("Larkham").description.startswith("Larkham is a town")
+        real(self, parts)
+
+    monkeypatch.setattr(Building, "_make_index", editing)
+    larkham(kb, "2020-01-01", add=True)
+    with KnowledgeBase.open(kb) as opened:
+        assert opened.get("Mira Solano") is None
+    assert verify(kb) and len(contents(kb)) == 2
+
+
 def test_a_build_that_is_killed_goes_on(tmp_path, made):
     target = tmp_path / "larkham.kb"
     command = [sys.executable, "-m", "entlink", "kb", "build", str(HISTORY), "-o", str(target), "--quiet"]

@@ -35,7 +35,7 @@ from entlink.kb.build.from_sources import (
 from entlink.kb.build.read_history import read_history
 from entlink.kb.build.source_parts import PROBLEMS_KEPT, Omissions
 from entlink.kb.build.steps import EXPORT, Building
-from entlink.kb.snapshots.folders import date_of, folder_of, short, snapshot_folders, told
+from entlink.kb.snapshots.folders import SNAPSHOTS, date_of, folder_of, short, snapshot_folders, told
 from entlink.kb.snapshots.part_source import HISTORY, SnapshotSource
 from entlink.kb.store.manifest import Manifest, SourceCard, manifest_of
 from entlink.kb.store.store import DATABASE, TEXTS_AT, Store
@@ -124,6 +124,8 @@ def build_snapshots(
             steps = _Steps(opened, work, base, options, made_with, command, progress)
             built = steps.run(msgspec.structs.replace(history, dates=wanted))
         if add:
+            for leftover in (target / SNAPSHOTS).glob(f"*{SUFFIX}"):
+                shutil.rmtree(leftover)  # of another command, which nobody ran to its end
             shutil.rmtree(work)
             return built._replace(there=there)
         _check_any(built, opened, work)

@@ -1,7 +1,8 @@
 """Snapshots: the disk that ten take beside one alone, and how fast texts are linked as of a date beside without one.
 
 The history is any with revisions over the dates, such as `make_history.py` of the shared tools writes. Times are of
-the processor, the best of several rounds in turn. `plain` has the same entities and counts, each text in its own store.
+the processor, the best of several rounds in turn. `plain` has the same entities and counts, and its texts in its own
+store.
 
 python benchmarks/snapshots.py HISTORY.xml [--dates 2013-01-01/2022-01-01/yearly] [--texts 400] [--indexes]
 """

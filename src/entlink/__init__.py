@@ -21,13 +21,16 @@ from entlink.version import __version__
 
 if TYPE_CHECKING:
     from entlink.kb.build.from_sources import BuildOptions, build
+    from entlink.kb.snapshots.build import build_snapshots
     from entlink.linking.conversation.turns import Conversation, LinkedTurn
+    from entlink.linking.dated import DatedLinker
     from entlink.linking.link_file import link_file
 
 __all__ = [
     "BuildOptions",
     "Candidate",
     "Conversation",
+    "DatedLinker",
     "Document",
     "Entity",
     "EntlinkError",
@@ -43,6 +46,7 @@ __all__ = [
     "Turn",
     "__version__",
     "build",
+    "build_snapshots",
     "link_file",
     "load",
 ]
@@ -52,8 +56,10 @@ __all__ = [
 _LATER = {
     "BuildOptions": "entlink.kb.build.from_sources",
     "Conversation": "entlink.linking.conversation.turns",
+    "DatedLinker": "entlink.linking.dated",
     "LinkedTurn": "entlink.linking.conversation.turns",
     "build": "entlink.kb.build.from_sources",
+    "build_snapshots": "entlink.kb.snapshots.build",
     "link_file": "entlink.linking.link_file",
 }
 

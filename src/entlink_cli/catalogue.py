@@ -35,6 +35,8 @@ CATALOGUE: dict[str, Entry] = {
     "kb search": Entry("kb.look", "find entities by name, beginning or spelling"),
     "kb aliases": Entry("kb.look", "show what a name may mean, and how likely"),
     "kb rules": Entry("kb.look", "list pins and blocks"),
+    "kb snapshots": Entry("kb.snapshots", "list the dates that a knowledge base has snapshots of"),
+    "kb diff": Entry("kb.snapshots", "say what changed between two dates, or two knowledge bases"),
     "kb add": Entry("kb.change", "add an entity, or those of a table"),
     "kb remove": Entry("kb.change", "remove entities"),
     "kb sync": Entry("kb.change", "bring a knowledge base in line with a table"),

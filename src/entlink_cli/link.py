@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from entlink.documents import Document
     from entlink.errors import EntlinkError
     from entlink.formats.documents.inputs import Holds, OpenDocuments
+    from entlink.linking.dated import DatedLinker
     from entlink.linking.link_file import LinkedFile
     from entlink.linking.linker import Linker
     from entlink_cli.parsing import Namespace, Parser
@@ -54,7 +55,7 @@ def _configure(parser: Parser) -> None:
         help="of conversations, link only the turns of this speaker, in any case; the others are context. Can be "
         "repeated",
     )
-    options.linking(parser)
+    options.linking(parser, documents=True)
     options.personal(parser)
     parser.add_argument("--candidates", action="store_true", help="write each link's candidates too")
     parser.add_argument(
@@ -77,7 +78,7 @@ def _link(arguments: Namespace) -> None:
     from entlink_cli.terminal.progress import progress
 
     _check_ways_out(arguments)
-    linker = options.make_linker(arguments, arguments.mentions)
+    linker = options.make_linker_of_documents(arguments, arguments.mentions)
     problems, speakers = _Problems(), _Speakers(arguments.turns)
     with (
         open_documents(
@@ -127,6 +128,8 @@ def _check_input(arguments: Namespace, source: OpenDocuments) -> None:
         arguments.parser.error("--mentions gold needs documents with gold")
     if arguments.gold_format and arguments.mentions != "gold":
         arguments.parser.error("--gold-format needs --mentions gold")
+    if source.markup and arguments.as_of == "document":
+        arguments.parser.error("--as-of document needs documents with a date, as JSON lines: give a text a date")
     if source.markup and arguments.turns:
         arguments.parser.error("--turns needs conversations with turns, as JSON lines")
 
@@ -143,7 +146,7 @@ def _is_file(output: str | None) -> bool:
 
 def _write(
     arguments: Namespace,
-    linker: Linker,
+    linker: Linker | DatedLinker,
     source: OpenDocuments,
     problems: _Problems,
     speakers: _Speakers,
@@ -174,7 +177,11 @@ def _write(
 
 
 def _explain(
-    arguments: Namespace, linker: Linker, source: OpenDocuments, problems: _Problems, speakers: _Speakers
+    arguments: Namespace,
+    linker: Linker | DatedLinker,
+    source: OpenDocuments,
+    problems: _Problems,
+    speakers: _Speakers,
 ) -> None:
     from entlink.linking.link_file import explained_documents
     from entlink_cli.terminal.explanations import encode_explanation, explanation_lines
@@ -238,6 +245,7 @@ COMMANDS = {
             "entlink link wiki.kb samples/conversations.jsonl --turns ana --turns ben -o linked.jsonl",
             "entlink link wiki.kb samples/conversations.jsonl --mentions gold -o linked.jsonl",
             "entlink link shop.kb samples/chat.txt --explain",
+            "entlink link shop.kb samples/chat.txt --as-of 2020-05-01",
             "entlink link shop.kb - --json --type kitchen < samples/chat.txt",
         ),
     ),

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from entlink.kb.knowledge_base import KnowledgeBase
     from entlink.linking.config import LinkerConfig
+    from entlink.linking.dated import DatedLinker
     from entlink.linking.linker import Linker
     from entlink.sources import WikiOptions
     from entlink_cli.parsing import Namespace, Parser
@@ -49,8 +50,18 @@ def as_json(parser: Parser, what: str = "print JSON") -> None:
     parser.add_argument("--json", action="store_true", help=what)
 
 
-def as_of(parser: Parser) -> None:
-    parser.add_argument("--as-of", metavar="DATE", type=values.date, help="what held on this ISO date, not now")
+def as_of(parser: Parser, *, or_document: bool = False) -> None:
+    """A date in place of now; for documents, each one's own."""
+    what = "as of this ISO date, not now: the nearest snapshot at or before it, or dated versions where there is none"
+    if or_document:
+        parser.add_argument(
+            "--as-of",
+            metavar="DATE",
+            type=values.date_or_document,
+            help=f"{what}; with the word document, each document as of its own date",
+        )
+    else:
+        parser.add_argument("--as-of", metavar="DATE", type=values.date, help=what)
 
 
 def quiet(parser: Parser) -> None:
@@ -156,9 +167,9 @@ def types(parser: Parser) -> None:
     )
 
 
-def linking(parser: Parser) -> None:
-    """How to link."""
-    as_of(parser)
+def linking(parser: Parser, *, documents: bool = False) -> None:
+    """How to link; with `documents` as of the date of each, too."""
+    as_of(parser, or_document=documents)
     types(parser)
     parser.add_argument(
         "--min-score",
@@ -249,30 +260,51 @@ def note_saved(folder: Path | str) -> None:
 
 def make_linker(arguments: Namespace, mentions: str = "detect") -> Linker:
     """The linker that the options of `linking` describe."""
-    import msgspec
-
-    from entlink.linking.config import read_config
-    from entlink.linking.default import default_linker
-    from entlink.linking.linker import load
-
     if arguments.type:
         tell_of_unknown_types(arguments.kb, arguments.type)
-    if arguments.config:
-        config = read_config(arguments.config)
-    else:
-        config, told = default_linker(arguments.kb, spans_given=mentions != "detect", trust=arguments.trust)
-        note(f"linking with {told}")
+    return _linker_as_of(arguments, mentions, arguments.as_of, set())
+
+
+def make_linker_of_documents(arguments: Namespace, mentions: str) -> Linker | DatedLinker:
+    """The same, or with `--as-of document` one that links each document as of its own date."""
+    from entlink.linking.as_of import DOCUMENT
+    from entlink.linking.dated import DatedLinker
+
+    if arguments.as_of != DOCUMENT:
+        return make_linker(arguments, mentions)
+    told: set[str] = set()
+    return DatedLinker(
+        arguments.kb,
+        lambda date: _linker_as_of(arguments, mentions, date, told),
+        spans_of_gold=mentions == "gold",
+    )
+
+
+def _linker_as_of(arguments: Namespace, mentions: str, as_of: str | None, told: set[str]) -> Linker:
+    """The linker as of a date; what it links with is said if it was not `told`."""
+    import msgspec
+
+    from entlink.linking.as_of import choose_linker
+    from entlink.linking.linker import load
+
+    chosen = choose_linker(
+        arguments.kb, as_of, arguments.config, spans_given=mentions != "detect", trust=arguments.trust
+    )
+    config = chosen.config
+    if chosen.told and chosen.told not in told:
+        told.add(chosen.told)
+        note(f"linking with {chosen.told}")
     detector = {name: value for name in _DETECTOR_SETTINGS if (value := getattr(arguments, name)) is not None}
     _check_detector_settings(arguments, detector, str(config.detector["name"]), mentions)
     nil = {} if arguments.nil_threshold is None else {"threshold": arguments.nil_threshold}
     if "what" in detector and config.nil["name"] == "keep":
         nil["what"] = detector["what"]
     config = msgspec.structs.replace(config, detector={**config.detector, **detector}, nil={**config.nil, **nil})
-    _make_short_names(arguments.kb, config)
+    _make_short_names(chosen.folder, config)
     return load(
-        arguments.kb,
+        chosen.folder,
         config=config,
-        as_of=arguments.as_of,
+        as_of=chosen.date,
         mentions=None if mentions == "detect" else mentions,
         types=arguments.type,
         min_score=arguments.min_score,
@@ -281,20 +313,18 @@ def make_linker(arguments: Namespace, mentions: str = "detect") -> Linker:
     )
 
 
-def _make_short_names(kb: str, config: LinkerConfig) -> None:
+def _make_short_names(kb: Path, config: LinkerConfig) -> None:
     """The index of names cut short where a linker reads it: a knowledge base of an earlier build may lack it."""
-    from pathlib import Path
-
     from entlink.kb.indexes.making import make_search_indexes
     from entlink.kb.indexes.short_names import has_short_names
     from entlink_cli.terminal.progress import progress
 
     if _READ_SHORT_NAMES.isdisjoint(stage["name"] for stage in (config.detector, *config.retriever)):
         return
-    if not has_short_names(Path(kb)):
+    if not has_short_names(kb):
         note(f"{kb} was built without an index of names cut short, which is made now, once")
         with progress() as report:
-            make_search_indexes(Path(kb), short=True, progress=report)
+            make_search_indexes(kb, short=True, progress=report)
 
 
 def _check_detector_settings(arguments: Namespace, given: Iterable[str], detector: str, mentions: str) -> None:

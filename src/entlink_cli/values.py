@@ -89,6 +89,11 @@ def date(value: str) -> str:
     return value
 
 
+def date_or_document(value: str) -> str:
+    """The same, or the word document."""
+    return value if value == "document" else date(value)
+
+
 def span(value: str) -> tuple[int, int]:
     """START:END in characters."""
     match = _SPAN.fullmatch(value)

@@ -6,7 +6,7 @@ from __future__ import annotations
 def test_info(run, own):
     about = run("kb", "info", own, "--json").json
     assert (about["entities"], about["links"], about["links_unresolved"]) == (6, 10, 1)
-    assert (about["pending_edits"], about["rules"], about["store_version"]) == (0, 0, 2)
+    assert (about["pending_edits"], about["rules"], about["store_version"]) == (0, 0, 3)
     assert about["types"]["planet"] == 1
     (source,) = about["sources"]
     assert (source["name"], source["records"], len(source["sha256"])) == ("articles.jsonl", 7, 64)

@@ -10,6 +10,7 @@ import msgspec
 
 from entlink.kb.indexes.derived import derived_indexes
 from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.kb.snapshots.folders import date_of, snapshot_folders
 from entlink.kb.store.manifest import OpeningTotals, SourceCard, WikiTotals
 from entlink.kb.store.store import Store
 
@@ -20,7 +21,7 @@ class KnowledgeBaseInfo(msgspec.Struct, frozen=True):
     """Counts of what is in it now, and what it was built from.
 
     `names` counts names up to case and punctuation; `pending_edits` are entities changed since the last index;
-    `search_indexes` are those over words and vectors, each with its size in bytes.
+    `search_indexes` are those over words and vectors, each with its size in bytes; `snapshots` the dates of those.
     """
 
     folder: str
@@ -45,6 +46,7 @@ class KnowledgeBaseInfo(msgspec.Struct, frozen=True):
     problems: list[str]
     wiki: WikiTotals | None
     openings: OpeningTotals | None
+    snapshots: list[str] = []
 
 
 def info(folder: str | Path) -> KnowledgeBaseInfo:
@@ -80,6 +82,7 @@ def info(folder: str | Path) -> KnowledgeBaseInfo:
             problems=manifest.problems,
             wiki=manifest.wiki,
             openings=manifest.openings,
+            snapshots=[date_of(snapshot) for snapshot in snapshot_folders(folder)],
         )
 
 
@@ -102,4 +105,6 @@ def unknown_types(folder: str | Path, types: Iterable[str]) -> dict[str, list[st
 
 
 def _size(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    """Bytes on the disk: a snapshot may have files that the knowledge base itself has, too."""
+    status = (path.stat() for path in folder.rglob("*") if path.is_file())
+    return sum({one.st_ino: one.st_size for one in status}.values())

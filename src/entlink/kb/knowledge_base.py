@@ -18,6 +18,7 @@ from entlink.kb.names.own_names import NameSource
 from entlink.kb.names.scan import Scanner
 from entlink.kb.names.tiers import Normalisation, Tier
 from entlink.kb.recent import RecentEntities
+from entlink.kb.snapshots.folders import date_of, folder_as_of, is_snapshot
 from entlink.kb.store.store import Store, Version
 from entlink.text.folding import key_of
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from entlink.interfaces import DualEncoder
     from entlink.io.outputs import Output
     from entlink.kb.indexes.making import IndexReport
+    from entlink.kb.snapshots.diff import Diff
+    from entlink.kb.snapshots.listing import SnapshotInfo
     from entlink.kb.store.edits import SyncReport
     from entlink.kb.store.manifest import Manifest
     from entlink.sources import Page
@@ -63,6 +66,7 @@ class KnowledgeBase:
         names: bool = True,
         wait: bool = False,
     ) -> None:
+        folder, date = folder_as_of(folder, date)
         self.folder, self.date, self.wait = folder, _in_full(date), wait
         self._weights, self._normalisation, self._has_names = weights, normalisation, names
         self._store = Store(folder)
@@ -97,8 +101,32 @@ class KnowledgeBase:
         self.close()
 
     def as_of(self, date: str) -> KnowledgeBase:
-        """The same knowledge base with the entities, titles and names of that ISO date."""
+        """The same knowledge base as it was on that ISO date: the nearest snapshot at or before it.
+
+        One without snapshots is opened with the entities, titles and names of that date by its dated versions.
+        """
         return KnowledgeBase(self.folder, date=date, weights=self._weights, normalisation=self._normalisation)
+
+    @property
+    def snapshot(self) -> str | None:
+        """The date of the snapshot that this is, in full; None of a knowledge base that is none."""
+        return date_of(self.folder) if is_snapshot(self.folder) else None
+
+    def snapshots(self) -> list[SnapshotInfo]:
+        """The snapshots it has, the earliest first, each with what is in it."""
+        from entlink.kb.snapshots.listing import list_snapshots
+
+        return list_snapshots(self.folder)
+
+    def diff(self, a: str, b: str, *, limit: int | None = None) -> Diff:
+        """What changed from its snapshot at or before one date to that of another; of each kind the largest first.
+
+        With a `limit` so many of each kind are listed, and all are counted.
+        """
+        from entlink.kb.snapshots.diff import diff
+
+        with self.as_of(a) as before, self.as_of(b) as after:
+            return diff(before, after, limit=limit)
 
     # Keeping up with edits
 
@@ -275,11 +303,18 @@ class KnowledgeBase:
         )
         return self._seen(made)
 
-    def export(self, out: Output, *, progress: Progress = ignore_progress) -> int:
-        """Write entities, versions, pins and blocks as JSON lines, which `entlink.build` reads; returns how many."""
+    def export(self, out: Output, *, as_of: str | None = None, progress: Progress = ignore_progress) -> int:
+        """Write entities, versions, pins and blocks as JSON lines, which `entlink.build` reads; returns how many.
+
+        With `as_of`, the entities of that date, each with its page's number and revision and what redirected to it.
+        """
+        from entlink.kb.snapshots.export import export_as_of
         from entlink.kb.store.transfer import export
 
-        return export(self.folder, out, progress=progress)
+        if as_of is None:
+            return export(self.folder, out, progress=progress)
+        with self.as_of(as_of) as kb:
+            return export_as_of(kb, out, progress=progress)
 
     @staticmethod
     def merge(
@@ -410,7 +445,7 @@ class KnowledgeBase:
     @property
     def index_folder(self) -> Path:
         """Where the current index is; what else is derived from the store lies beside it, and goes with it."""
-        return self.folder / self._index_name
+        return self.folder / (self._index_name or self._store.meta("index"))
 
     @property
     def changed_keys(self) -> Set[int]:
@@ -424,6 +459,12 @@ class KnowledgeBase:
     def entity(self, key: int) -> Entity | None:
         """The entity with an internal key, as of the date."""
         return self._store.entity(key, self.date)
+
+    def entity_is_there(self, key: int) -> bool:
+        """Whether there is an entity with an internal key, as of the date."""
+        if self.date is None:
+            return self._store.head(key) is not None
+        return self._store.version_at(key, self.date) is not None
 
     def all_keys(self) -> Iterator[int]:
         """The internal keys of all entities, in the order they came in; as of a date, of those that existed then."""

@@ -17,8 +17,10 @@ from entlink.kb.indexes.derived import COMPLETE as DERIVED
 from entlink.kb.indexes.derived import DerivedCard
 from entlink.kb.indexes.names import IndexCard
 from entlink.kb.names.alias_index import COMPLETE
+from entlink.kb.snapshots.folders import SNAPSHOTS, snapshot_folders
 from entlink.kb.store.manifest import manifest_of
 from entlink.kb.store.store import CHECKSUM, DATABASE, Store, existing
+from entlink.kb.store.texts import TEXTS, TEXTS_CHECKSUM
 
 _MOST_TOLD = 5
 _REBUILD = "Build it again, or restore a copy"
@@ -53,6 +55,11 @@ def has_checksum(folder: str | Path) -> bool:
 
 def _checks(folder: Path) -> Iterator[_Check]:
     """The checks, those first whose damage is worst."""
+    if snapshot_folders(folder) or (folder / TEXTS).exists():  # first: who reads all entities needs them
+        texts = _Check(1, _texts_problems(folder), _REBUILD)
+        yield texts
+        if texts.problems:
+            return
     database = _Check(1, _database_problems(folder), _REBUILD)
     yield database
     if database.problems:
@@ -65,6 +72,10 @@ def _checks(folder: Path) -> Iterator[_Check]:
         yield _card_check(card, DerivedCard, f"Remove {card.parent}: it is made anew when it is needed")
     for cache in sorted((folder / _VECTORS).glob("*.sqlite")):
         yield _Check(1, _cache_problems(cache), f"Remove {cache}: it is made anew when it is needed")
+    for snapshot in snapshot_folders(folder):
+        for check in _checks(snapshot):
+            told = [f"{SNAPSHOTS}/{snapshot.name}: {problem}" for problem in check.problems]
+            yield check._replace(problems=told)
 
 
 def _database_problems(folder: Path) -> list[str]:
@@ -82,12 +93,20 @@ def _database_problems(folder: Path) -> list[str]:
     return [f"{DATABASE}: {problem}" for problem in problems]
 
 
-def _is_as_noted(folder: Path) -> bool | None:
+def _texts_problems(folder: Path) -> list[str]:
+    """What is wrong with the texts that snapshots share: by checksum, or where none is noted, by structure."""
+    is_noted = _is_as_noted(folder, TEXTS, TEXTS_CHECKSUM)
+    if is_noted is None:
+        return _structure_problems(folder / TEXTS, TEXTS)
+    return [] if is_noted else [f"{TEXTS} was altered or cut off: it is not what {TEXTS_CHECKSUM} says"]
+
+
+def _is_as_noted(folder: Path, name: str = DATABASE, note: str = CHECKSUM) -> bool | None:
     """Whether the database has its checksum; None where none was noted, or an edit took it away just now."""
-    noted = folder / CHECKSUM
+    noted = folder / note
     try:
         told = noted.read_bytes()
-        is_same = told == f"{checksum(folder / DATABASE)}  {DATABASE}\n".encode()
+        is_same = told == f"{checksum(folder / name)}  {name}\n".encode()
         return is_same if noted.read_bytes() == told else None
     except FileNotFoundError:
         return None
@@ -106,6 +125,10 @@ def _read_all(store: Store) -> None:
 
 
 def _cache_problems(path: Path) -> list[str]:
+    return _structure_problems(path, f"{path.parent.name}/{path.name}")
+
+
+def _structure_problems(path: Path, name: str) -> list[str]:
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             problems = _unsound(connection)
@@ -113,7 +136,7 @@ def _cache_problems(path: Path) -> list[str]:
         problems = [str(problem)]
     except UnicodeError:  # in SQLite's own message
         problems = ["its structure is damaged"]
-    return [f"{path.parent.name}/{path.name}: {problem}" for problem in problems]
+    return [f"{name}: {problem}" for problem in problems]
 
 
 def _card_check(path: Path, type: type[IndexCard] | type[DerivedCard], hint: str) -> _Check:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import msgspec
 
 from entlink.documents import Document, Span
-from entlink.errors import SourceError
+from entlink.errors import InputError, SourceError
 from entlink.formats.documents.inputs import Holds, OpenDocuments, open_documents
 from entlink.formats.documents.lines import encode_document
 from entlink.formats.documents.texts import read_text, restore, visible
@@ -21,6 +21,7 @@ from entlink.io.ledger import OnError
 from entlink.io.outputs import Output, open_output
 from entlink.io.progress import Progress, ignore_progress
 from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.linking.dated import DatedLinker
 from entlink.linking.linker import Linker, load
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class LinkedFile(NamedTuple):
 
 
 def link_file(
-    linker: Linker | KnowledgeBase | str | Path,
+    linker: Linker | DatedLinker | KnowledgeBase | str | Path,
     source: Input | OpenDocuments,
     output: Output | None = None,
     *,
@@ -60,7 +61,7 @@ def link_file(
     """
     documents = links = nils = 0
     with ExitStack() as stack:
-        if not isinstance(linker, Linker):
+        if not isinstance(linker, Linker | DatedLinker):
             linker = _loaded(linker)
             stack.callback(linker.kb.close)
         stack.enter_context(_seldom_collecting_garbage())
@@ -81,29 +82,53 @@ def link_file(
 
 
 def linked_documents(
-    linker: Linker, source: OpenDocuments, *, on_error: OnError = "stop", on_problem: OnProblem | None = None
+    linker: Linker | DatedLinker,
+    source: OpenDocuments,
+    *,
+    on_error: OnError = "stop",
+    on_problem: OnProblem | None = None,
 ) -> Iterator[Document]:
     """The documents of an open input, linked one after the other."""
     if source.markup is not None:
+        linker = _of_one_date(linker)
         document = read_text(source.file, source.markup)
         seen, aligned = visible(document)
         yield restore(linker.link(seen), document.text, aligned)
         return
     documents = source.documents(on_error, on_problem)
-    yield from _hinting_at_input(linker.link_all(documents), source)
+    if isinstance(linker, DatedLinker):
+        linked = linker.link_all(documents, on_error=on_error, on_problem=on_problem)
+    else:
+        linked = linker.link_all(documents)
+    yield from _hinting_at_input(linked, source)
 
 
 def explained_documents(
-    linker: Linker, source: OpenDocuments, *, on_error: OnError = "stop", on_problem: OnProblem | None = None
+    linker: Linker | DatedLinker,
+    source: OpenDocuments,
+    *,
+    on_error: OnError = "stop",
+    on_problem: OnProblem | None = None,
 ) -> Iterator[Explanation]:
     """The same, with why each name was or was not linked."""
     if source.markup is not None:
+        linker = _of_one_date(linker)
         document = read_text(source.file, source.markup)
         seen, aligned = visible(document)
         yield _restored(linker.explain(seen), document.text, aligned)
         return
     documents = source.documents(on_error, on_problem)
-    yield from _hinting_at_input(map(linker.explain, documents), source)
+    if isinstance(linker, DatedLinker):
+        explained = linker.explain_all(documents, on_error=on_error, on_problem=on_problem)
+    else:
+        explained = map(linker.explain, documents)
+    yield from _hinting_at_input(explained, source)
+
+
+def _of_one_date(linker: Linker | DatedLinker) -> Linker:
+    if isinstance(linker, DatedLinker):
+        raise InputError("a text has no date of its own: choose a date to link it as of, or give a document with one")
+    return linker
 
 
 def _loaded(kb: KnowledgeBase | str | Path) -> Linker:

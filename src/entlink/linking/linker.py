@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice, repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import msgspec
 
@@ -27,15 +27,14 @@ from entlink.interfaces import (
     Typed,
 )
 from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.linking.as_of import DOCUMENT, choose_linker
 from entlink.linking.config import (
     ConversationConfig,
     LinkerConfig,
     make_fusion,
     make_retrievers,
     make_stage,
-    read_config,
 )
-from entlink.linking.default import default_linker
 from entlink.linking.evidence import Gathering, make_evidence
 from entlink.linking.language_check import LanguageCheck
 from entlink.linking.long_texts import is_long, link_in_pieces
@@ -46,6 +45,7 @@ from entlink.text.spans import check_mentions
 if TYPE_CHECKING:
     from entlink.linking.conversation.personal.resolver import PersonalResolver
     from entlink.linking.conversation.turns import Conversation
+    from entlink.linking.dated import DatedLinker
     from entlink.linking.explain import Explanation
 
 
@@ -295,6 +295,9 @@ def _personal(kb: KnowledgeBase, conversations: ConversationConfig) -> PersonalR
     return make_resolver(kb, conversations.personal)
 
 
+@overload
+def load(path: str | Path, *, as_of: Literal["document"], **settings: Any) -> DatedLinker: ...  # type: ignore[overload-overlap]
+@overload
 def load(
     path: str | Path,
     *,
@@ -306,32 +309,55 @@ def load(
     speakers: Sequence[str] | str = (),
     personal: bool | str | None = None,
     trust: bool = False,
-) -> Linker:
+) -> Linker: ...
+def load(path: str | Path, *, as_of: str | None = None, **settings: Any) -> Linker | DatedLinker:
     """A linker for a knowledge base, ready to use: `entlink.load("my.kb").link("…")`.
 
     `config` is a LinkerConfig, a TOML file, the folder of a saved linker or the name of one in the box; without it,
     the best that is there: the linker saved beside the knowledge base, else one with the encoder, else one without.
-    `as_of` is an ISO date; `mentions="given"` links only the spans that documents bring, `mentions="gold"` those of
-    their gold, whose entities no stage sees; `types` and `min_score` filter; where `speakers` are named, only their
-    turns of conversations are linked. With `personal`, or a file of weights for it, what a speaker calls "my dog" is
-    linked to the entity that the speaker named. A linker that is found beside the knowledge base loads nothing from
-    outside its folder, unless `trust` allows it; one that is named may.
+    `as_of` is an ISO date: a knowledge base with snapshots is linked with as it was at the nearest one before it, and
+    with nothing that was learnt later; one without by its dated versions. With `as_of="document"` each document is
+    linked as of its own `date`, and what comes back is a `DatedLinker`. `mentions="given"` links only the spans that
+    documents bring, `mentions="gold"` those of their gold, whose entities no stage sees; `types` and `min_score`
+    filter; where `speakers` are named, only their turns of conversations are linked. With `personal`, or a file of
+    weights for it, what a speaker calls "my dog" is linked to the entity that the speaker named. A linker that is
+    found beside the knowledge base loads nothing from outside its folder, unless `trust` allows it; one that is named
+    may.
     """
+    if as_of != DOCUMENT:
+        return _load(path, as_of, **settings)
+    from entlink.linking.dated import DatedLinker
+
+    spans_of_gold = settings.get("mentions") == "gold"
+    return DatedLinker(path, lambda date: _load(path, date, **settings), spans_of_gold=spans_of_gold)
+
+
+def _load(
+    path: str | Path,
+    as_of: str | None,
+    *,
+    config: LinkerConfig | str | Path | None = None,
+    mentions: str | None = None,
+    types: Sequence[str] | str = (),
+    min_score: float | None = None,
+    speakers: Sequence[str] | str = (),
+    personal: bool | str | None = None,
+    trust: bool = False,
+) -> Linker:
     if isinstance(types, str):
         types = (types,)
     if isinstance(speakers, str):
         speakers = (speakers,)
-    if not isinstance(config, LinkerConfig):
-        given = mentions in ("given", "gold")
-        named = read_config(config) if config is not None else None
-        config = named or default_linker(path, spans_given=given, trust=trust).config
-    config = upgraded(config)
+    chosen = choose_linker(path, as_of, config, spans_given=mentions in ("given", "gold"), trust=trust)
+    config = upgraded(chosen.config)
     conversations = config.conversation
     if speakers:
         conversations = msgspec.structs.replace(conversations, speakers=tuple(speakers))
     if personal is not None:
         conversations = msgspec.structs.replace(conversations, personal=personal)
-    kb = KnowledgeBase.open(path, date=as_of, weights=config.kb.weights, normalisation=config.kb.normalisation)
+    kb = KnowledgeBase.open(
+        chosen.folder, date=chosen.date, weights=config.kb.weights, normalisation=config.kb.normalisation
+    )
     try:
         nil = make_stage("nil", config.nil, kb)
         if isinstance(nil, Fitted):

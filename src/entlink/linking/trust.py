@@ -33,7 +33,7 @@ def check_keeps_inside(config: LinkerConfig, folder: Path) -> None:
 
 
 def _outside(config: LinkerConfig, folder: Path) -> Iterator[str]:
-    for kind, stage in _stages(config):
+    for kind, stage in stages_of(config):
         name = str(stage.get("name"))
         if name not in BUILT_IN[kind]:
             yield f"the {kind} {name!r} of another package"
@@ -45,7 +45,8 @@ def _outside(config: LinkerConfig, folder: Path) -> Iterator[str]:
         yield from (f"[conversation] personal = {one!r}" for one in _led_out(personal, folder))
 
 
-def _stages(config: LinkerConfig) -> Iterator[tuple[str, Stage]]:
+def stages_of(config: LinkerConfig) -> Iterator[tuple[str, Stage]]:
+    """Every stage of a configuration, with its kind."""
     yield "detector", config.detector
     yield from (("retriever", stage) for stage in config.retriever)
     if config.fusion is not None:

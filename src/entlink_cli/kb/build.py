@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 import sys
 from argparse import BooleanOptionalAction
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -18,7 +20,9 @@ from entlink_cli.terminal.output import columns, note, number_of, say, say_json,
 from entlink_cli.terminal.progress import progress
 
 if TYPE_CHECKING:
+    from entlink.io.progress import Progress
     from entlink.kb.indexes.making import IndexReport
+    from entlink.kb.snapshots.build import SnapshotsBuilt
     from entlink.kb.store.manifest import Manifest, MergeTotals
     from entlink_cli.parsing import Namespace, Parser
 
@@ -63,16 +67,87 @@ def _configure_build(parser: Parser) -> None:
     options.quiet(parser)
     options.as_json(parser, "print the manifest as JSON")
     options.wiki(parser)
+    _configure_history(parser)
+
+
+def _configure_history(parser: Parser) -> None:
+    group = parser.add_argument_group("of a wiki's full history (pages-meta-history)")
+    dates = "DATE,… or START/END/INTERVAL"
+    group.add_argument(
+        "--snapshots",
+        metavar="DATES",
+        type=values.text,
+        help=f"make a snapshot for each of these dates ({dates}, such as 2013-01-01/2022-01-01/yearly; also monthly, "
+        "weekly, daily, or a number of seconds)",
+    )
+    group.add_argument(
+        "--add-snapshots",
+        metavar="DATES",
+        type=values.text,
+        help="add those of these snapshots that a knowledge base lacks; nothing else of it is made anew",
+    )
+    group.add_argument(
+        "--stable-interval",
+        metavar="SECONDS",
+        type=values.whole,
+        help="of each page, take the version that stood longest in so many seconds before the date (default: "
+        "2592000, 30 days)",
+    )
 
 
 def _build(arguments: Namespace) -> None:
     from entlink.kb.build.from_sources import BuildOptions, build
 
+    _check_history_options(arguments)
     chosen = BuildOptions(
         **given_fields(arguments, BuildOptions)
         | {"count_text": not arguments.no_text_counts, "wiki": options.wiki_options(arguments)}
     )
     started = monotonic()
+    with _telling_of_resumption(arguments) as report:
+        if arguments.snapshots or arguments.add_snapshots:
+            from entlink.kb.snapshots.build import build_snapshots
+            from entlink.sources import STABLE_INTERVAL
+
+            built = build_snapshots(
+                arguments.sources,
+                arguments.output,
+                arguments.snapshots or arguments.add_snapshots,
+                chosen,
+                stable_interval=arguments.stable_interval or STABLE_INTERVAL,
+                add=bool(arguments.add_snapshots),
+                replace=arguments.replace,
+                command=_command(arguments),
+                progress=report,
+            )
+        else:
+            manifest = build(
+                arguments.sources,
+                arguments.output,
+                chosen,
+                replace=arguments.replace,
+                command=_command(arguments),
+                progress=report,
+            )
+    seconds = monotonic() - started
+    if arguments.snapshots or arguments.add_snapshots:
+        _summarise_snapshots(arguments, built, seconds)
+    else:
+        _summarise(arguments, manifest, seconds)
+
+
+def _check_history_options(arguments: Namespace) -> None:
+    if arguments.snapshots and arguments.add_snapshots:
+        arguments.parser.error("--snapshots and --add-snapshots do not go together")
+    if arguments.stable_interval and not (arguments.snapshots or arguments.add_snapshots):
+        arguments.parser.error("--stable-interval goes with --snapshots")
+    if arguments.add_snapshots and arguments.replace:
+        arguments.parser.error("--add-snapshots leaves what is there: --replace does not go with it")
+
+
+@contextmanager
+def _telling_of_resumption(arguments: Namespace) -> Iterator[Progress]:
+    """A progress bar; before it a note, where the build goes on from one that was interrupted."""
     resumption = _Resumption(Path(arguments.output))
     with progress(quiet=arguments.quiet) as bar:
 
@@ -81,15 +156,38 @@ def _build(arguments: Namespace) -> None:
                 note("resuming the build that was interrupted")
             bar(stage, done, total)
 
-        manifest = build(
-            arguments.sources,
-            arguments.output,
-            chosen,
-            replace=arguments.replace,
-            command=_command(arguments),
-            progress=report,
+        yield report
+
+
+def _summarise_snapshots(arguments: Namespace, built: SnapshotsBuilt, seconds: float) -> None:
+    from entlink.kb.info import info
+    from entlink.kb.snapshots.folders import short, told
+
+    if arguments.json:
+        say_json({"snapshots": built.made, "empty": built.empty, "there": built.there})
+        return
+    if arguments.quiet:
+        return
+    done = "snapshots added" if arguments.add_snapshots else "built"
+    rows = [
+        (
+            short(date),
+            number_of(one.entities, "entity", "entities"),
+            f"{one.links:,} links",
+            f"{one.links_unresolved:,} to none",
         )
-    _summarise(arguments, manifest, monotonic() - started)
+        for date, one in built.made.items()
+    ]
+    say(f"{arguments.output} {done} in {seconds:.1f} s", *columns(rows, "  "))
+    if built.there:
+        say(f"  there before: {told(list(built.there))}")
+    say(f"  size {size(info(arguments.output).bytes)}")
+    skipped = sum(source.skipped for one in list(built.made.values())[:1] for source in one.sources)
+    if skipped:
+        problems = next(iter(built.made.values())).problems
+        say(f"  skipped: {number_of(skipped, 'page')}", *(f"    {problem}" for problem in problems[:_PROBLEMS_SHOWN]))
+    name, date = shlex.quote(arguments.output), short(next(iter(built.made), "DATE"))
+    say("", "Try next:", f"  entlink kb snapshots {name}", f"  entlink link {name} FILE --as-of {date}")
 
 
 class _Resumption:
@@ -99,7 +197,7 @@ class _Resumption:
         from entlink.kb.build.from_sources import SUFFIX
 
         self.work = target.with_name(target.name + SUFFIX)
-        has_read = any((self.work / "staging" / "parts").glob("part-*"))
+        has_read = any((self.work / "staging").glob("*/part-*"))
         self._before = self._stamp() if has_read else None
 
     def _stamp(self) -> tuple[int, int] | None:
@@ -267,13 +365,15 @@ def _merge(arguments: Namespace) -> None:
 def _configure_export(parser: Parser) -> None:
     options.kb_argument(parser)
     _output(parser, "OUT.jsonl", "the file to write; with -, stdout")
+    options.as_of(parser)
     options.quiet(parser)
 
 
 def _export(arguments: Namespace) -> None:
     to_stdout = arguments.output == "-"
     with options.kb_to_edit(arguments) as kb, progress(quiet=arguments.quiet, patience=1.0) as report:
-        count = kb.export(sys.stdout.buffer if to_stdout else arguments.output, progress=report)
+        out = sys.stdout.buffer if to_stdout else arguments.output
+        count = kb.export(out, as_of=arguments.as_of, progress=report)
     if not arguments.quiet and not to_stdout:
         say(f"{arguments.output}: {number_of(count, 'line')} written")
 
@@ -322,8 +422,9 @@ COMMANDS = {
         _export,
         _configure_export,
         "Write all entities with their dated versions, and pins and blocks, as JSON lines, which `entlink kb build` "
-        "reads back.",
-        ("entlink kb export shop.kb -o shop.jsonl",),
+        "reads back. With --as-of, the entities of that date: each with the number and revision of its page, and "
+        "with the titles that redirected to it.",
+        ("entlink kb export shop.kb -o shop.jsonl", "entlink kb export shop.kb -o then.jsonl --as-of 2020-05-01"),
     ),
     "kb upgrade": Command(
         _upgrade,

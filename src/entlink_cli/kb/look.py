@@ -63,6 +63,10 @@ def _info_lines(about: KnowledgeBaseInfo) -> list[str]:
     ]
     if about.search_indexes:
         rows.insert(7, ("search indexes", ", ".join(f"{name} {size(n)}" for name, n in about.search_indexes.items())))
+    if about.snapshots:
+        from entlink.kb.snapshots.folders import told
+
+        rows.insert(1, ("snapshots", told(about.snapshots)))
     rows[4:4] = left_out_rows(about)
     lines = [about.folder, *columns(rows, "  ")]
     if about.types:
@@ -112,6 +116,7 @@ def _entity_lines(entity: Entity) -> list[str]:
         ("types", ", ".join(entity.types)),
         ("language", entity.language or ""),
         ("created", entity.created or ""),
+        ("revised", entity.revised or ""),
         ("images", ", ".join(entity.images)),
         ("external", ", ".join(external)),
     ]
@@ -144,6 +149,7 @@ def _configure_search(parser: Parser) -> None:
     parser.add_argument("text", metavar="TEXT", type=values.text, help="a name, or how it begins")
     parser.add_argument("--limit", metavar="N", type=values.whole, default=20, help="at most so many (default: 20)")
     options.types(parser)
+    options.as_of(parser)
     options.as_json(parser)
 
 
@@ -151,7 +157,7 @@ def _search(arguments: Namespace) -> None:
     from entlink.kb.knowledge_base import KnowledgeBase
     from entlink.kb.names.search import search
 
-    with KnowledgeBase.open(arguments.kb) as kb:
+    with KnowledgeBase.open(arguments.kb, date=arguments.as_of) as kb:
         found = search(kb, arguments.text, arguments.limit, types=arguments.type)
     options.tell_of_unknown_types(arguments.kb, arguments.type)
     if arguments.json:

@@ -31,6 +31,16 @@ def test_an_old_store_is_brought_up_with_its_rules(old, opened):
     assert kb.meaning("York").blocked
 
 
+def test_a_store_from_before_texts_were_shared_is_read_as_it_is(own_world, opened):
+    connection = sqlite3.connect(own_world / DATABASE)
+    with connection:
+        connection.execute("UPDATE meta SET value = '2' WHERE name = 'store_version'")
+    connection.close()
+    before = list(opened(own_world))
+    assert upgrade(own_world) == (2, STORE_VERSION)
+    assert list(opened(own_world)) == before
+
+
 def test_upgrading_again_does_nothing(old):
     upgrade(old)
     assert upgrade(old) == (STORE_VERSION, STORE_VERSION)

@@ -19,13 +19,14 @@ from entlink.io.progress import Progress
 from entlink.io.record_files import read_batches
 from entlink.kb.build.part_files import PAGE_SCHEME, PAGES, StagedPage
 from entlink.kb.build.read_sources import StagedSource
-from entlink.kb.build.source_parts import PROBLEMS_KEPT
+from entlink.kb.build.source_parts import PROBLEMS_KEPT, PartedSource
 from entlink.kb.build.wiki_names import ALIAS, DISAMBIGUATION, IMAGE, Extra
 from entlink.kb.names.index_rows import JsonLines
 from entlink.kb.store.store import Store
+from entlink.kb.store.texts import TextWriter
 from entlink.kb.store.versions import add_version, check_apart, stated_version, version_from, with_dates_in_utc
 from entlink.kb.store.writing import insert_entity, set_meta, transaction
-from entlink.sources import Page, Source
+from entlink.sources import Page
 
 KEYS = "keys.jsonl"
 WIKIDATA = "wikidata"
@@ -64,7 +65,10 @@ class Piece(NamedTuple):
 
 
 class Ingestion:
-    """Takes staged parts into a store. `limit` is how many pages to take, `by_wikidata` gives entities its ids."""
+    """Takes staged parts into a store. `limit` is how many pages to take, `by_wikidata` gives entities its ids.
+
+    Descriptions go to `texts`, if that is given, and are committed there before the part that has them.
+    """
 
     def __init__(
         self,
@@ -74,7 +78,9 @@ class Ingestion:
         limit: int | None = None,
         by_wikidata: bool = False,
         extras: Iterator[Extra],
+        texts: TextWriter | None = None,
     ) -> None:
+        self._texts = texts
         self._store, self._skip, self._limit, self._by_wikidata = store, skip, limit, by_wikidata
         saved = store.meta("checkpoint")
         self.checkpoint = msgspec.json.decode(saved, type=Checkpoint) if saved else Checkpoint()
@@ -106,6 +112,8 @@ class Ingestion:
                     checkpoint.pages += page.valid_to is None
                     checkpoint.texts += page.texts
             checkpoint.parts += 1
+            if self._texts is not None:
+                self._texts.commit()
             set_meta(connection, "checkpoint", msgspec.json.encode(checkpoint).decode())
 
     def _note_wiki(self, piece: Piece) -> None:
@@ -143,7 +151,7 @@ class Ingestion:
         """
         page = with_dates_in_utc(page)
         try:
-            return insert_entity(connection, page.entity, page.valid_from, page.valid_to)
+            return insert_entity(connection, page.entity, page.valid_from, page.valid_to, texts=self._texts)
         except sqlite3.IntegrityError:
             key = self._store.key(page.entity.id)
             assert key is not None
@@ -153,6 +161,8 @@ class Ingestion:
 
     def _store_wiki_page(self, connection: sqlite3.Connection, key: int, page: Page, wiki: str) -> int:
         """A page under an id that is there: a past version of it, another page of the same name, or a double."""
+        if self._texts is not None:
+            self._texts.commit()  # the store reads there what was put just now
         entity, there = page.entity, self._store.entity(key)
         number = entity.external.get(PAGE_SCHEME)
         is_other_wiki = self._wiki_of(key) != wiki
@@ -175,7 +185,7 @@ class Ingestion:
         return wikis[place][1] if place >= 0 else None
 
 
-def pieces_of(folder: Path, staged: Sequence[StagedSource], sources: Sequence[Source]) -> list[Piece]:
+def pieces_of(folder: Path, staged: Sequence[StagedSource], sources: Sequence[PartedSource]) -> list[Piece]:
     """All staged parts, in order."""
     pieces: list[Piece] = []
     for number, (each, source) in enumerate(zip(staged, sources, strict=True)):

@@ -122,11 +122,11 @@ def check_target(target: Path, *, replace: bool) -> None:
 
 def _open_all(sources: Sequence[str | Path], options: BuildOptions) -> list[Source]:
     """The tables of a wiki come first; without an export, its table of pages has to tell of all entities."""
-    opened = [_open(source, options) for source in sources]
+    opened = [open_to_build(source, options) for source in sources]
     if opened and all(source.format == TABLES for source in opened):
         _check_has_pages(opened)
         titles_only = msgspec.structs.replace(options.wiki, titles_only=True)
-        tables = [_open(source, msgspec.structs.replace(options, wiki=titles_only)) for source in sources]
+        tables = [open_to_build(source, msgspec.structs.replace(options, wiki=titles_only)) for source in sources]
         return sorted(tables, key=lambda source: table_of(source.path)[0] == "page")  # a limit is for its rows alone
     _check_wikis(opened)
     return sorted(opened, key=lambda source: source.format != TABLES)
@@ -152,7 +152,8 @@ def _check_wikis(sources: Sequence[Source]) -> None:
     )
 
 
-def _open(source: str | Path, options: BuildOptions) -> Source:
+def open_to_build(source: str | Path, options: BuildOptions) -> Source:
+    """A source that is there, read as a build is told to."""
     if not Path(source).exists():
         raise InputError(f"{source}: no such file or folder")
     return open_source(
@@ -187,7 +188,7 @@ def _plan(sources: Sequence[Source], options: BuildOptions) -> _Plan:
     )
 
 
-def _tune(store: Store) -> None:
+def tune(store: Store) -> None:
     """A build that is killed starts again from its last commit, so commits need not wait for the disk."""
     store.connection.execute("PRAGMA synchronous = NORMAL")
     store.connection.execute("PRAGMA cache_size = -65536")
@@ -197,7 +198,7 @@ def _tune(store: Store) -> None:
 def _run(work: Path, sources: Sequence[Source], options: BuildOptions, command: str, progress: Progress) -> Manifest:
     store = Store(work, writable=True)
     try:
-        _tune(store)
+        tune(store)
         engine = LocalEngine(processes=options.processes, memory=options.memory, progress=progress)
         return Building(engine, store, sources, options, command).run()
     finally:

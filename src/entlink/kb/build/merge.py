@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
@@ -33,6 +34,7 @@ from entlink.kb.indexes.names import IndexWriter
 from entlink.kb.indexes.short_names import write_short
 from entlink.kb.names.counts import ANCHORS, BASE, GRAPH, OCCURRENCES, counts_folder
 from entlink.kb.names.index_rows import write_rows
+from entlink.kb.snapshots.folders import snapshot_folders
 from entlink.kb.store.manifest import Manifest, SourceCard, manifest_of
 from entlink.kb.store.openings import merge_openings
 from entlink.kb.store.store import DATABASE, DESCRIPTIONS, Store, Version
@@ -89,6 +91,8 @@ def merge(
     if by == "title" and on_conflict != "error":
         raise InputError("a merge by title has no conflicts of ids: leave on_conflict out, or merge by id")
     engine = LocalEngine(processes=processes, memory=memory, progress=progress)
+    for folder in filter(snapshot_folders, map(Path, folders)):
+        logging.getLogger(__name__).warning("%s is merged as it is now, without its snapshots", folder)
     stores = [Store(Path(folder)) for folder in folders]
     work = target.with_name(target.name + SUFFIX)
     try:

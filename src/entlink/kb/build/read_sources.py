@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from entlink.engine.protocol import Engine
 from entlink.io.atomic import write_whole
 from entlink.kb.build.part_files import StagingPlan, read_card, stage_part
-from entlink.kb.build.source_parts import Omissions, PartRunner
+from entlink.kb.build.source_parts import Omissions, PartedSource, PartRunner
 from entlink.sources import NameRule
-
-if TYPE_CHECKING:
-    from entlink.sources import Source
 
 _WORTH_PACKING = 1_000_000_000  # bytes of source: with fewer, the staged texts are small enough as they are
 
@@ -41,7 +37,7 @@ class Stager:
         self._folder, self._texts, self._full, self._pack = folder, texts, full, total > _WORTH_PACKING
         self._runner = PartRunner(engine, stage_part, folder, measure=_current_pages, limit=limit, total=total)
 
-    def stage(self, source: Source, number: int) -> StagedSource:
+    def stage(self, source: PartedSource, number: int) -> StagedSource:
         """Stage a source, or take what is known of it if that was done before."""
         path = self._folder / f"source-{number:03}.json"
         if path.exists():
@@ -52,7 +48,7 @@ class Stager:
             write_whole(path, msgspec.json.encode(staged))
         return staged
 
-    def _stage(self, source: Source) -> StagedSource:
+    def _stage(self, source: PartedSource) -> StagedSource:
         plan = StagingPlan(source.on_error, self._texts, source.wiki, pack=self._pack, full=self._full)
         staged = StagedSource()
         for folder in self._runner.run(source, lambda part, number: (part, number, plan)):

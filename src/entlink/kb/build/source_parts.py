@@ -11,7 +11,7 @@ import msgspec
 from entlink.engine.protocol import Engine, Task
 
 if TYPE_CHECKING:
-    from entlink.sources import Part, Source
+    from entlink.sources import NameRule, OnError, Part
 
 PROBLEMS_KEPT = 100  # messages; the rest are only counted
 _WORTH_A_POOL = 1_000_000  # bytes of source: with fewer, starting processes takes longer than the work
@@ -27,6 +27,30 @@ class _Omitting(Protocol):
     def problems(self) -> list[str]: ...
     @property
     def left_out(self) -> Mapping[str, int]: ...
+
+
+class PartedSource(Protocol):
+    """What a build needs of a source, which is read in parts: that of a file, or one snapshot of a history."""
+
+    @property
+    def path(self) -> Path: ...
+    @property
+    def format(self) -> str: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def wiki(self) -> str | None: ...
+    @property
+    def on_error(self) -> OnError: ...
+    @property
+    def rules(self) -> list[NameRule]: ...
+    @property
+    def skipped(self) -> int: ...
+    @property
+    def problems(self) -> list[str]: ...
+    @property
+    def left_out(self) -> Mapping[str, int]: ...
+    def parts(self) -> Iterator[Part]: ...
 
 
 class Omissions(msgspec.Struct):
@@ -64,7 +88,7 @@ class PartRunner:
         self._left, self._total = limit, total
         self._before = self._parts = 0
 
-    def run(self, source: Source, arguments: Callable[[Part, int], tuple[Any, ...]]) -> list[Path]:
+    def run(self, source: PartedSource, arguments: Callable[[Part, int], tuple[Any, ...]]) -> list[Path]:
         """Make the folders of a source's parts; `arguments` are those of the function, for a part and its number."""
         self._engine.progress(_STAGE, self._before, self._total)  # the first part takes a while
         sizes: dict[str, int] = {}
@@ -92,7 +116,7 @@ class PartRunner:
         self.pass_over(source, parts, items)
         return made[:parts]
 
-    def pass_over(self, source: Source, parts: int, items: int) -> None:
+    def pass_over(self, source: PartedSource, parts: int, items: int) -> None:
         """Count a source that has been read, with so many parts and so many items in them."""
         self._parts += parts
         self._before += source.size

@@ -19,7 +19,7 @@ from entlink.kb.build.count_texts import count_occurrences
 from entlink.kb.build.fill_hyperlinks import store_hyperlinks
 from entlink.kb.build.fill_store import Checkpoint, Ingestion, Piece, pieces_of
 from entlink.kb.build.read_sources import StagedSource, Stager
-from entlink.kb.build.source_parts import PROBLEMS_KEPT
+from entlink.kb.build.source_parts import PROBLEMS_KEPT, PartedSource
 from entlink.kb.build.wiki_names import FINAL_REDIRECTS, join_names, list_disambiguations, read_extras, read_redirects
 from entlink.kb.indexes.derived import SHORT
 from entlink.kb.indexes.names import IndexWriter
@@ -29,6 +29,7 @@ from entlink.kb.store.manifest import Manifest, OpeningTotals, SourceCard, WikiT
 from entlink.kb.store.openings import find_openings
 from entlink.kb.store.rules import take_rules
 from entlink.kb.store.store import DESCRIPTIONS, Store
+from entlink.kb.store.texts import TextWriter
 from entlink.kb.store.writing import create_indexes, empty_log, insert_redirects, set_meta, transaction
 from entlink.sources import Source, WikiOptions
 from entlink.text.dates import now
@@ -68,20 +69,24 @@ class BuildOptions(msgspec.Struct, frozen=True):
 
 
 class Building:
-    """The steps of a build; each leaves files behind, and is not done again where they are there."""
+    """The steps of a build; each leaves files behind, and is not done again where they are there.
+
+    Where `texts` are given, descriptions go there, and other stores can share them.
+    """
 
     def __init__(
         self,
         engine: Engine,
         store: Store,
-        sources: Sequence[Source],
+        sources: Sequence[PartedSource],
         options: BuildOptions,
         command: str,
         *,
         snapshot: str = BASE,
+        texts: TextWriter | None = None,
     ) -> None:
         self._engine, self._store, self._sources, self._options = engine, store, sources, options
-        self._command, self._snapshot, self._read = command, snapshot, Checkpoint()
+        self._command, self._snapshot, self._read, self._texts = command, snapshot, Checkpoint(), texts
         self._staging = store.folder / "staging"
 
     def run(self) -> Manifest:
@@ -119,7 +124,7 @@ class Building:
         )
         staged: list[StagedSource] = []
         for number, source in enumerate(self._sources):
-            if source.format == EXPORT:
+            if isinstance(source, Source) and source.format == EXPORT:
                 self._note_disambiguations(source, [folder / name for each in staged for name in each.parts])
             staged.append(stager.stage(source, number))
         return staged
@@ -157,6 +162,7 @@ class Building:
             limit=options.limit,
             by_wikidata=options.wiki.ids == "wikidata",
             extras=read_extras(self._engine, wiki) if is_wiki else iter(()),
+            texts=self._texts,
         )
         read = ingestion.run(pieces, self._engine.progress)
         if is_wiki:

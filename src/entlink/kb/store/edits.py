@@ -13,6 +13,7 @@ import msgspec
 from entlink.documents import Entity
 from entlink.errors import EntlinkError, ExistsError, FieldError, InputError, NotFoundError
 from entlink.io.atomic import write_lock
+from entlink.kb.snapshots.folders import home_of, is_snapshot
 from entlink.kb.store.hyperlinks import drop_hyperlinks
 from entlink.kb.store.openings import drop_openings
 from entlink.kb.store.rules import set_rule, take_rules
@@ -73,6 +74,8 @@ class SyncPlan(SyncReport):
 def open_for_writing(folder: str | Path, *, wait: bool = False) -> Iterator[Store]:
     """The store under the folder's write lock, which is taken first: a replacement may be under way."""
     folder = existing(Path(folder))
+    if is_snapshot(folder):
+        raise InputError(f"{folder}: a snapshot stays as it was on its date. Edits are for {home_of(folder)} itself")
     with write_lock(folder, wait=wait), closing(Store(folder, writable=True)) as store:
         yield store
         if not (folder / CHECKSUM).exists() and (folder / DATABASE).stat().st_size < _SMALL:

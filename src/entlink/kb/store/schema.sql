@@ -1,12 +1,13 @@
 -- The store of a knowledge base. Keys are integers inside; ids are the user's own.
--- Version 2. `entlink.kb.upgrade` brings older stores here.
+-- Version 3. `entlink.kb.store.upgrade` brings older stores here.
 
 CREATE TABLE meta (
     name TEXT PRIMARY KEY,
     value TEXT NOT NULL
 ) WITHOUT ROWID;
 
--- One row an entity: its current (latest) version. `record` is the JSON of the Entity less id and title.
+-- One row an entity: its current (latest) version. `record` is the JSON of the Entity less id and title; in a store
+-- that shares its texts (`texts_at` in `meta` says where they are), with numbers in place of the description.
 -- `weight` is the pseudo-count each of its names has, for entities added after the texts were counted.
 CREATE TABLE entities (
     key INTEGER PRIMARY KEY AUTOINCREMENT, -- never given again: the counts go on naming a removed entity's

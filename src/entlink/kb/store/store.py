@@ -14,11 +14,14 @@ from entlink.errors import DamagedError, LockedError, NotFoundError, VersionErro
 
 if TYPE_CHECKING:
     from entlink.documents import Entity
+    from entlink.kb.store.texts import SharedTexts
 
-STORE_VERSION = 2
+STORE_VERSION = 3
+OLDEST_READ = 2  # lacks nothing: only a store of version 3 can share its texts
 DATABASE = "kb.sqlite"
 CHECKSUM = "kb.sqlite.sha256"  # of the database; an edit takes it away, and notes another if that is quick
 DESCRIPTIONS = "descriptions"  # in `meta`: "full" or "opening"
+TEXTS_AT = "texts_at"  # in `meta`: where the texts that it shares are, from its folder
 REPLACED = ".replaced"  # what a knowledge base is called between the two renames that replace it
 MAX_KEY = 2**62
 _MAPPED = 64 << 20  # bytes of the database that readers map: a tenth quicker, and no more however large it is
@@ -67,14 +70,27 @@ class Store:
 
     def __init__(self, folder: Path, *, writable: bool = False) -> None:
         self.folder = folder
-        self.connection = _connect(folder / DATABASE, writable=writable)
+        self.connection = connect(existing(folder) / DATABASE, writable=writable)
         # A linker is often just dropped: its connection goes with it.
         self._finalizer = weakref.finalize(self, self.connection.close)
         self._heads: dict[int, tuple[str, str]] = {}
+        self.texts: SharedTexts | None = None
         self._check_version()
+        self.texts = self._shared_texts()
+
+    def _shared_texts(self) -> SharedTexts | None:
+        """Where descriptions are, if other stores share them; an ordinary store keeps its own."""
+        place = self.meta(TEXTS_AT)
+        if not place:
+            return None
+        from entlink.kb.store.texts import SharedTexts
+
+        return SharedTexts(self.folder / place)
 
     def close(self) -> None:
         self._finalizer()
+        if self.texts is not None:
+            self.texts.forget()
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -151,13 +167,18 @@ class Store:
             "SELECT title, valid_from, valid_to, record FROM versions WHERE entity = ? ORDER BY valid_from",
             (key,),
         )
-        return [_version(id, *row) for row in rows]
+        return [self._version(id, *row) for row in rows]
+
+    def _version(self, id: str, title: str, valid_from: str | None, valid_to: str | None, record: str) -> Version:
+        from entlink.kb.store.records import decode_record
+
+        return Version(decode_record(id, title, record, self.texts), valid_from or None, valid_to)
 
     def _current(self, key: int) -> Version | None:
         row = self.connection.execute(
             "SELECT id, title, valid_from, valid_to, record FROM entities WHERE key = ?", (key,)
         ).fetchone()
-        return _version(*row) if row else None
+        return self._version(*row) if row else None
 
     def entities(self, after: int = 0, last: int = MAX_KEY) -> Iterator[tuple[int, int, Version]]:
         """Every entity with a key in `(after, last]` as (key, weight, current version), by key."""
@@ -167,7 +188,7 @@ class Store:
             (after, last),
         )
         for key, weight, *version in rows:
-            yield key, weight, _version(*version)
+            yield key, weight, self._version(*version)
 
     def all_keys(self) -> Iterator[int]:
         """The keys of all entities, in their order."""
@@ -182,7 +203,7 @@ class Store:
             (first, last),
         )
         for key, *version in rows:
-            yield key, _version(*version)
+            yield key, self._version(*version)
 
     def removed_keys(self) -> set[int]:
         """Keys that were given once and have no entity any more: the gaps among those that have one."""
@@ -308,7 +329,7 @@ class Store:
                 f"{self.folder}: made by a newer entlink (store version {found}, this release reads up to "
                 f"{STORE_VERSION}). Upgrade entlink: pip install -U entlink"
             )
-        if found < STORE_VERSION:
+        if found < OLDEST_READ:
             self.close()
             raise VersionError(
                 f"{self.folder}: store version {found}, this release needs {STORE_VERSION}. "
@@ -328,8 +349,8 @@ def existing(folder: Path) -> Path:
     raise NotFoundError(f"{folder}: no knowledge base there (no {DATABASE}). {hint}")
 
 
-def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
-    existing(path.parent)
+def connect(path: Path, *, writable: bool) -> sqlite3.Connection:
+    """A connection to a database that is there, on a medium that cannot be written too."""
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None, check_same_thread=False
     )
@@ -350,12 +371,6 @@ def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
     except sqlite3.DatabaseError:
         pass  # _check_version says what is wrong
     return connection
-
-
-def _version(id: str, title: str, valid_from: str | None, valid_to: str | None, record: str) -> Version:
-    from entlink.kb.store.records import decode_record
-
-    return Version(decode_record(id, title, record), valid_from or None, valid_to)
 
 
 def _apart(versions: list[Version]) -> list[Version]:

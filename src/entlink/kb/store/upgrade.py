@@ -13,14 +13,16 @@ from pathlib import Path
 
 from entlink.errors import DamagedError, VersionError
 from entlink.io.atomic import write_lock
+from entlink.kb.snapshots.folders import snapshot_folders
 from entlink.kb.store.store import CHECKSUM, DATABASE, STORE_VERSION, existing
 from entlink.kb.store.writing import errors_told, set_meta, statements
 
 
 def upgrade(folder: str | Path) -> tuple[int, int]:
-    """Upgrade a knowledge base in place; returns the version it had and the one it has now."""
-    folder = Path(folder)
-    existing(folder)
+    """Upgrade a knowledge base in place, its snapshots first; returns the version it had and the one it has now."""
+    folder = existing(Path(folder))
+    for snapshot in snapshot_folders(folder):
+        upgrade(snapshot)
     database = folder / DATABASE
     with (
         write_lock(folder),

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from entlink.documents import Entity
 from entlink.errors import EntlinkError, LockedError
@@ -18,6 +19,9 @@ from entlink.kb.store.openings import drop_openings
 from entlink.kb.store.records import encode_record
 from entlink.kb.store.store import CHECKSUM, DATABASE, STORE_VERSION, Store
 from entlink.text.dates import now
+
+if TYPE_CHECKING:
+    from entlink.kb.store.texts import TextWriter
 
 
 def create_store(folder: Path) -> None:
@@ -107,11 +111,14 @@ def insert_entity(
     valid_from: str | None,
     valid_to: str | None,
     weight: int = 0,
+    *,
+    texts: TextWriter | None = None,
 ) -> int:
-    """Insert a new entity; sqlite3.IntegrityError when the id is taken."""
+    """Insert a new entity; sqlite3.IntegrityError when the id is taken. Its description goes to `texts`, if given."""
+    record = encode_record(entity, () if texts is None else texts.put(entity.description))
     cursor = connection.execute(
         "INSERT INTO entities (id, title, valid_from, valid_to, weight, record) VALUES (?, ?, ?, ?, ?, ?)",
-        (entity.id, entity.title, valid_from, valid_to, weight, encode_record(entity)),
+        (entity.id, entity.title, valid_from, valid_to, weight, record),
     )
     key = cursor.lastrowid
     assert key is not None

@@ -1,0 +1,1 @@
+-- Version 2 knew no texts that several stores share. A store of that version is read as it is: it has none.

@@ -27,7 +27,7 @@ def count(engine: Engine, parts: Sequence[Path], path: Path) -> None:
     - `names`: every mention with the title of its entity, by bucket of entities
     """
     path.mkdir(exist_ok=True)
-    with engine.sql(path) as session:
+    with engine.sql(path.parent) as session:
         view_parts(session, parts, LINKS, REDIRECTS)
         view_parts(session, parts, PAGES, cached=True)
         _resolve_titles(session)

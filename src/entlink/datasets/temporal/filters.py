@@ -19,10 +19,9 @@ import msgspec
 
 from entlink.datasets.temporal.counting import BUCKETS, COUNTS, EDITS, TARGETS
 from entlink.datasets.temporal.options import TemporalOptions, exact
-from entlink.datasets.temporal.rows import CATEGORIES
 from entlink.engine.protocol import Engine, JsonFiles, ParquetFiles, SqlSession
 
-PAIRS, KEPT, FUNNEL, CONTINUAL = "pairs.parquet", "kept", "funnel.json", "continual.parquet"
+PAIRS, KEPT, FUNNEL = "pairs.parquet", "kept", "funnel.json"
 CATEGORY = "category"
 _PRIOR = "CAST(counts.n AS DOUBLE) / mentions.t"
 # Equal priors have one rank, and the next lower prior has the next one.
@@ -102,18 +101,17 @@ def apply_filters(
 ) -> None:
     """Write all pairs, those that pass by bucket of their entities, and what each filter did.
 
-    `continual` are the entities that may be so, where an earlier part of the dataset says it.
+    `continual` are the entities that are so by an earlier part of the dataset, where there is one.
     """
     path.mkdir(exist_ok=True)
-    with engine.sql(path) as session:
+    with engine.sql(path.parent) as session:
         session.view("counts", ParquetFiles([counted / COUNTS]))
         session.view("targets", ParquetFiles([counted / TARGETS]))
         session.view("edits", JsonFiles(edits, EDITS))
-        _make_pairs(session)
-        session.write("SELECT s, e, f, n, c, d, t, i, k, a, z, x, l, r, q FROM pairs", path / PAIRS)
+        _gather(session)
+        session.write(_PAIRS, path / PAIRS)
         session.view("pairs", ParquetFiles([path / PAIRS]))
         _make_categories(session, intervals, continual)
-        session.write("SELECT DISTINCT e FROM categories WHERE g = 0 ORDER BY e", path / CONTINUAL)
         chosen = filters(options)
         steps = list(_steps(session, chosen, len(intervals)))
         passing = " AND ".join(each.keeps for each in chosen)
@@ -129,7 +127,8 @@ def apply_filters(
     (path / FUNNEL).write_bytes(msgspec.json.encode(steps))
 
 
-def _make_pairs(session: SqlSession) -> None:
+def _gather(session: SqlSession) -> None:
+    """What the columns of pairs are counted from."""
     session.table("mentions", "SELECT s, f, CAST(sum(n) AS BIGINT) AS t FROM counts GROUP BY s, f")
     session.table("inlinks", "SELECT s, e, CAST(sum(n) AS BIGINT) AS i, count(*) AS k FROM counts GROUP BY s, e")
     session.table("wikis", "SELECT s, CAST(sum(n) AS BIGINT) AS a FROM counts GROUP BY s")
@@ -139,11 +138,10 @@ def _make_pairs(session: SqlSession) -> None:
         "SELECT s, e, t, n FROM (SELECT s, e, t, n, "
         "row_number() OVER (PARTITION BY s, e ORDER BY p, r) AS place FROM targets) one WHERE place = 1",
     )
-    session.table("pairs", _PAIRS)
 
 
 def _make_categories(session: SqlSession, intervals: Sequence[Interval], continual: Sequence[int] | None) -> None:
-    """`categories`: 0 for continual entities, in every snapshot; 1 for the new ones of each snapshot."""
+    """`categories`: 0 for continual entities, 1 for the new ones of each snapshot, as in `rows.CATEGORIES`."""
     times = " UNION ALL ".join(
         f"SELECT {number} AS s, '{each.since}' AS since, '{each.until}' AS until"
         for number, each in enumerate(intervals)
@@ -154,21 +152,17 @@ def _make_categories(session: SqlSession, intervals: Sequence[Interval], continu
         "SELECT DISTINCT targets.s AS s, targets.e AS e FROM targets JOIN times ON times.s = targets.s "
         "WHERE targets.created > times.since AND targets.created <= times.until",
     )
-    # Created before the first interval: what is new in the first snapshot is not continual, though it may stay.
-    session.table(
-        "staying",
-        "SELECT e FROM (SELECT e, count(DISTINCT s) AS n FROM targets GROUP BY e) often "
-        f"WHERE n = {len(intervals)} AND NOT EXISTS "
-        "(SELECT 1 FROM recent WHERE recent.e = often.e)",
-    )
     if continual is not None:
         listed = ", ".join(map(str, continual)) or "-1"
-        session.table("staying", f"SELECT e FROM staying WHERE e IN ({listed})")
-    session.table(
-        "categories",
-        f"SELECT times.s AS s, staying.e AS e, {CATEGORIES.index('continual')} AS g FROM staying CROSS JOIN times "
-        f"UNION ALL SELECT s, e, {CATEGORIES.index('new')} AS g FROM recent",
-    )
+        staying = f"SELECT DISTINCT s, e, 0 AS g FROM targets WHERE e IN ({listed})"
+    else:
+        # Created before the first interval: what is new in the first snapshot is not continual, though it may stay.
+        staying = (
+            "SELECT times.s AS s, often.e AS e, 0 AS g FROM "
+            "(SELECT e, count(DISTINCT s) AS n FROM targets GROUP BY e) often CROSS JOIN times "
+            f"WHERE n = {len(intervals)} AND NOT EXISTS (SELECT 1 FROM recent WHERE recent.e = often.e)"
+        )
+    session.table("categories", f"{staying} UNION ALL SELECT s, e, 1 AS g FROM recent")
 
 
 def _steps(session: SqlSession, chosen: Sequence[Filter], snapshots: int) -> list[Step]:

@@ -63,7 +63,7 @@ def preset_names() -> list[str]:
 
 
 def read_temporal_options(spec: str | Path = PRESET, settings: Mapping[str, Any] | None = None) -> TemporalOptions:
-    """The options of a preset or a TOML file, with `settings` laid over them; those given as text are read as TOML."""
+    """The options of a preset or a TOML file, with `settings`, read as TOML, laid over them."""
     path = _PRESETS / f"{spec}.toml" if str(spec) in preset_names() else Path(spec)
     if not path.is_file():
         raise ConfigError(

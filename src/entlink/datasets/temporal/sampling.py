@@ -39,6 +39,23 @@ class Quota(msgspec.Struct):
     m: int
 
 
+class _Capped(msgspec.Struct):
+    """A mention `f` of entity `e` that is the `k`-th by chance of its subset; `h` is the chance of its entity."""
+
+    s: int
+    e: int
+    g: int
+    u: int
+    p: int
+    r: int
+    o: int
+    a: int
+    b: int
+    k: int
+    h: int
+    f: str
+
+
 class Curve(msgspec.Struct):
     """Mentions per entity of a snapshot, category and subset: `entities[n]` of them have n mentions."""
 
@@ -60,7 +77,7 @@ def choose_entities(
 ) -> None:
     """Write the mentions of at most so many continual and of all new entities, by bucket, and what was left out."""
     path.mkdir(exist_ok=True)
-    with engine.sql(path) as session:
+    with engine.sql(path.parent) as session:
         session.view("pairs", ParquetFiles([filtered / PAIRS]))
         kept = sorted((filtered / KEPT).glob("*/*.parquet"))
         if kept:
@@ -103,7 +120,8 @@ def choose_entities(
         session.partition(
             f"SELECT chosen.e % {BUCKETS} AS bucket, chosen.s AS s, chosen.e AS e, chosen.g AS g, chosen.u AS u, "
             "chosen.f AS f, targets.e AS j, links.v AS v, links.p AS p, links.r AS r, links.o AS o, links.a AS a, "
-            "links.b AS b FROM chosen JOIN (SELECT DISTINCT s, e, t FROM targets) own ON own.s = chosen.s AND own.e = chosen.e "
+            "links.b AS b FROM chosen JOIN (SELECT DISTINCT s, e, t FROM targets) own "
+            "ON own.s = chosen.s AND own.e = chosen.e "
             "JOIN links ON links.f = chosen.f AND links.t = own.t AND links.c = 1 "
             "JOIN targets ON targets.p = links.p AND targets.r = links.r AND targets.s = chosen.s",
             "bucket",
@@ -122,7 +140,7 @@ def cap_bucket(engine: Engine, chosen: Path, bucket: int, options: TemporalOptio
     write_rows(_capped(bucket_rows(engine, chosen / MENTIONS, bucket, query, "bucket"), options), path)
 
 
-def _capped(rows: Iterator[tuple[Any, ...]], options: TemporalOptions) -> Iterator[dict[str, Any]]:
+def _capped(rows: Iterator[tuple[Any, ...]], options: TemporalOptions) -> Iterator[_Capped]:
     for (s, e, u), mentions in groupby(rows, itemgetter(0, 1, 3)):
         chance = hash_of(options.seed, "entity", str(e)) >> 1
         drawn = heapq.nsmallest(
@@ -130,7 +148,7 @@ def _capped(rows: Iterator[tuple[Any, ...]], options: TemporalOptions) -> Iterat
             ((hash_of(options.seed, "mention", f"{e} {row[5]} {row[6]} {row[4]}"), row) for row in mentions),
         )
         for number, (_, (_, _, g, _, f, _, _, p, r, o, a, b)) in enumerate(drawn, 1):
-            yield dict(s=s, e=e, g=g, u=u, f=f, p=p, r=r, o=o, a=a, b=b, k=number, h=chance)
+            yield _Capped(s, e, g, u, p, r, o, a, b, number, chance, f)
 
 
 def equalise(
@@ -146,10 +164,10 @@ def equalise(
     """Write the mentions of the dataset, the same number per entity in every snapshot if that is wanted.
 
     Entities of a snapshot are put in order by their number of mentions; the n-th of each keeps as many as the n-th of
-    the snapshot that has fewest there. With `profile` it keeps as many as there are in an earlier part of the dataset.
+    the snapshot that has fewest there. With `profile` it keeps as many as an earlier part of the dataset has.
     """
     path.mkdir(exist_ok=True)
-    with engine.sql(path) as session:
+    with engine.sql(path.parent) as session:
         session.view("capped", JsonFiles(capped, CAPPED), cached=True)
         session.table("tally", "SELECT s, g, u, e, h, count(*) AS m FROM capped GROUP BY s, g, u, e, h")
         after_cap = by_snapshot(session, "SELECT s, count(*) AS n FROM capped GROUP BY s", snapshots)
@@ -177,7 +195,8 @@ def equalise(
         curves["after"] = _curves(session, "tally")
         session.view("pairs", ParquetFiles([filtered / PAIRS]))
         session.write(
-            "SELECT chosen.s AS s, chosen.e AS e, chosen.g AS g, chosen.u AS u, chosen.k AS k, chosen.f AS f, chosen.p AS p, chosen.o AS o, chosen.r AS page, tally.m AS x, "
+            "SELECT chosen.s AS s, chosen.e AS e, chosen.g AS g, chosen.u AS u, chosen.k AS k, chosen.f AS f, "
+            "chosen.p AS p, chosen.o AS o, chosen.r AS page, tally.m AS x, "
             "pairs.n AS n, pairs.t AS t, pairs.i AS i, pairs.k AS mentions, pairs.a AS wiki, pairs.r AS place, "
             "pairs.x AS d, pairs.l AS l FROM chosen "
             "JOIN pairs ON pairs.s = chosen.s AND pairs.e = chosen.e AND pairs.f = chosen.f "
@@ -218,7 +237,8 @@ def _make_quotas(session: SqlSession, snapshots: int, *, is_given: bool) -> None
     session.table(
         "quotas",
         "SELECT ordered.s AS s, ordered.g AS g, ordered.u AS u, ordered.e AS e, fewest.m AS q "
-        f"FROM ordered JOIN {lowest} fewest ON fewest.g = ordered.g AND fewest.u = ordered.u AND fewest.w = ordered.w",
+        f"FROM ordered JOIN {lowest} fewest "
+        "ON fewest.g = ordered.g AND fewest.u = ordered.u AND fewest.w = ordered.w",
     )
 
 

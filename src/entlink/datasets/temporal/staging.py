@@ -37,7 +37,7 @@ COLUMNS: dict[str, Columns] = {
 
 
 class _Link(msgspec.Struct):
-    """Link `o` of a page: at `[a, b)` of its text, surface `f` names title `t` for the `v`-th time; `c` 1 if running."""
+    """Link `o` of a page: at `[a, b)` of its text: `f` names title `t` the `v`-th time; `c` is 1 in running text."""
 
     p: int
     r: int
@@ -70,6 +70,8 @@ class _Redirect(msgspec.Struct):
 
 
 class TextRow(msgspec.Struct):
+    """All that page `r` of part `p` says."""
+
     p: int
     r: int
     x: str

@@ -86,7 +86,7 @@ def split_bucket(
             placed.add(Placed(entity, mention, place))
         for category, seen in categories.items():
             found = sorted(full & seen)
-            is_whole = bool(category) or len(found) == snapshots
+            is_whole = bool(category) or fixed is not None or len(found) == snapshots
             for snapshot in found:
                 entities.add(_Entity(snapshot, entity, category, int(is_whole), chance))
     placed.close()
@@ -160,10 +160,8 @@ class Splitter:
         # First those that are in most snapshots: each subset needs mentions in all of them.
         for group in sorted(free, key=lambda one: (-len(one.times), -sum(one.times.values()), chance(one))):
             gains = [len(group.times.keys() - seen) for seen in covered]
-            if max(gains):
-                subset = gains.index(max(gains))
-            else:
-                subset = self._splits.place(f"{entity} {group.mentions[0]}")
+            by_chance = self._splits.place(f"{entity} {group.mentions[0]}")
+            subset = gains.index(max(gains)) if max(gains) else by_chance
             covered[subset] |= group.times.keys()
             places.update(dict.fromkeys(group.mentions, subset))
 

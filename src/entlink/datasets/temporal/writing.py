@@ -75,7 +75,7 @@ def write_snapshot(
 ) -> None:
     """Write the folder of a snapshot: its rows by subset, and its entities."""
     path.mkdir(exist_ok=True)
-    with engine.sql(path) as session:
+    with engine.sql(path.parent) as session:
         session.view("targets", ParquetFiles([work / "counted" / TARGETS]))
         session.view("qids", JsonFiles([qids], QIDS))
         view_parts(session, parts, TEXTS)

@@ -111,8 +111,9 @@ def write_snapshot(
 
 
 _ROWS = (
-    "SELECT chosen.e AS e, chosen.u AS u, chosen.k AS k, g, f, x, chosen.n AS n, chosen.t AS t, i, mentions, wiki, "
-    "place, d, l, before, after, anchors.n AS anchor_len, anchors.created AS anchor_created, "
+    "SELECT chosen.e AS e, chosen.u AS u, chosen.k AS k, g, f, chosen.x AS extracted, "
+    "chosen.n AS n, chosen.t AS t, i, mentions, wiki, place, d, l, before, after, "
+    "anchors.n AS anchor_len, anchors.created AS anchor_created, "
     "anchors.revised AS anchor_revised, targets.q AS q, targets.t AS title, targets.n AS target_len, "
     "targets.created AS created, targets.revised AS revised, texts.x AS target FROM chosen "
     "JOIN contexts ON contexts.p = chosen.p AND contexts.r = chosen.page AND contexts.o = chosen.o "

@@ -25,7 +25,6 @@ _FILTERS = {
     "redirects": "links that name a redirect",
     "category": "entities that are neither continual nor new",
     "ed_men_subsets": "entities without mentions unlike enough for three subsets",
-    "every_snapshot": "continual entities that lack mentions in some snapshot",
     "nr_ct_ents_per_cut": "continual entities beyond the number wanted",
     "max_mens_per_ent": "mentions beyond the number wanted of an entity",
     "equal_snapshots": "mentions beyond those of the snapshot that has fewest",
@@ -87,7 +86,11 @@ def _composition(report: TemporalReport) -> Iterator[str]:
     yield (
         f"Cleaned text around the mention, up to {options['context_len']} {length} to the left and to the right, the "
         "cleaned text of the target's page, and the other attributes of Table 2."
-        + (" Texts are there as word pieces, too, in fields named `…_tokens`." if options["tokenizer"] else "")
+        + (
+            " Texts are there as word pieces, too, in fields named `…_bert_tokenized`."
+            if options["tokenizer"]
+            else ""
+        )
     )
     yield from ("", "**Is there a label?**", "")
     yield "The target: `target_page_id`, and `target_qid` where a table `page_props` names its item of Wikidata."

@@ -25,7 +25,10 @@ from entlink.engine.protocol import Columns, Engine, JsonFiles, ParquetFiles, Sq
 from entlink.kb.names.index_rows import write_rows
 
 MENTIONS, CHOSEN, WANTED, CURVES = "mentions", "chosen.parquet", "wanted", "curves.json"
-CAPPED: Columns = {**dict.fromkeys(("s", "e", "g", "u", "p", "r", "o", "a", "b", "k", "h"), "BIGINT"), "f": "STRING"}
+CAPPED: Columns = {
+    **dict.fromkeys(("s", "e", "g", "u", "p", "r", "o", "a", "b", "k", "y", "h"), "BIGINT"),
+    "f": "STRING",
+}
 PROFILE: Columns = {"g": "BIGINT", "u": "BIGINT", "w": "BIGINT", "m": "BIGINT"}
 _NEW = 1
 
@@ -40,7 +43,7 @@ class Quota(msgspec.Struct):
 
 
 class _Capped(msgspec.Struct):
-    """A mention `f` of entity `e` that is the `k`-th by chance of its subset; `h` is the chance of its entity."""
+    """A mention `f` of entity `e` that is the `k`-th by chance of its subset; `y` and `h` are of its entity."""
 
     s: int
     e: int
@@ -52,6 +55,7 @@ class _Capped(msgspec.Struct):
     a: int
     b: int
     k: int
+    y: int
     h: int
     f: str
 
@@ -97,30 +101,28 @@ def choose_entities(
         )
         before = by_snapshot(session, _sum("kept", "1 = 1"), snapshots)
         split_up = by_snapshot(session, _sum("candidates", "1 = 1"), snapshots)
-        whole = by_snapshot(session, _sum("candidates", "y = 1"), snapshots)
+        # Entities with mentions enough in more snapshots come first, so that they are the same in all if they can be.
         session.table(
             "taken",
-            "SELECT e FROM (SELECT e, row_number() OVER (ORDER BY h, e) AS place FROM "
-            f"(SELECT DISTINCT e, h FROM candidates WHERE y = 1 AND g <> {_NEW}) whole) numbered "
-            f"WHERE place <= {options.nr_ct_ents_per_cut}",
+            "SELECT s, e FROM (SELECT s, e, row_number() OVER (PARTITION BY s ORDER BY y DESC, h, e) AS place "
+            f"FROM entities WHERE g <> {_NEW}) numbered WHERE place <= {options.nr_ct_ents_per_cut}",
         )
         session.table(
             "chosen",
-            f"SELECT s, e, g, f, u, d FROM candidates WHERE y = 1 AND (g = {_NEW} OR "
-            "EXISTS (SELECT 1 FROM taken WHERE taken.e = candidates.e))",
+            f"SELECT s, e, g, f, u, d, y FROM candidates WHERE g = {_NEW} OR "
+            "EXISTS (SELECT 1 FROM taken WHERE taken.s = candidates.s AND taken.e = candidates.e)",
         )
         left = by_snapshot(session, _sum("chosen", "1 = 1"), snapshots)
         nobody: list[int | None] = [None] * snapshots
         steps = [
             Step(7, "ed_men_subsets", before, split_up, nobody),
-            Step(7, "every_snapshot", split_up, whole, nobody),
-            Step(8, "nr_ct_ents_per_cut", whole, left, nobody),
+            Step(8, "nr_ct_ents_per_cut", split_up, left, nobody),
         ]
         (path / MENTIONS).mkdir(exist_ok=True)
         session.partition(
             f"SELECT chosen.e % {BUCKETS} AS bucket, chosen.s AS s, chosen.e AS e, chosen.g AS g, chosen.u AS u, "
-            "chosen.f AS f, targets.e AS j, links.v AS v, links.p AS p, links.r AS r, links.o AS o, links.a AS a, "
-            "links.b AS b FROM chosen JOIN (SELECT DISTINCT s, e, t FROM targets) own "
+            "chosen.y AS y, chosen.f AS f, targets.e AS j, links.v AS v, links.p AS p, links.r AS r, "
+            "links.o AS o, links.a AS a, links.b AS b FROM chosen JOIN (SELECT DISTINCT s, e, t FROM targets) own "
             "ON own.s = chosen.s AND own.e = chosen.e "
             "JOIN links ON links.f = chosen.f AND links.t = own.t AND links.c = 1 "
             "JOIN targets ON targets.p = links.p AND targets.r = links.r AND targets.s = chosen.s",
@@ -136,7 +138,7 @@ def _sum(table: str, where: str) -> str:
 
 def cap_bucket(engine: Engine, chosen: Path, bucket: int, options: TemporalOptions, path: Path) -> None:
     """Write at most `max_mens_per_ent` mentions of each entity and subset of a bucket, numbered `k` by chance."""
-    query = "SELECT s, e, g, u, f, j, v, p, r, o, a, b FROM staged ORDER BY s, e, u, f, j, v, p, r, o"
+    query = "SELECT s, e, g, u, f, j, v, p, r, o, a, b, y FROM staged ORDER BY s, e, u, f, j, v, p, r, o"
     write_rows(_capped(bucket_rows(engine, chosen / MENTIONS, bucket, query, "bucket"), options), path)
 
 
@@ -147,8 +149,9 @@ def _capped(rows: Iterator[tuple[Any, ...]], options: TemporalOptions) -> Iterat
             options.max_mens_per_ent[u],
             ((hash_of(options.seed, "mention", f"{e} {row[5]} {row[6]} {row[4]}"), row) for row in mentions),
         )
-        for number, (_, (_, _, g, _, f, _, _, p, r, o, a, b)) in enumerate(drawn, 1):
-            yield _Capped(s, e, g, u, p, r, o, a, b, number, chance, f)
+        for number, (_, row) in enumerate(drawn, 1):
+            _, _, g, _, f, _, _, p, r, o, a, b, y = row
+            yield _Capped(s, e, g, u, p, r, o, a, b, number, y, chance, f)
 
 
 def equalise(
@@ -169,7 +172,7 @@ def equalise(
     path.mkdir(exist_ok=True)
     with engine.sql(path.parent) as session:
         session.view("capped", JsonFiles(capped, CAPPED), cached=True)
-        session.table("tally", "SELECT s, g, u, e, h, count(*) AS m FROM capped GROUP BY s, g, u, e, h")
+        session.table("tally", "SELECT s, g, u, e, y, h, count(*) AS m FROM capped GROUP BY s, g, u, e, y, h")
         after_cap = by_snapshot(session, "SELECT s, count(*) AS n FROM capped GROUP BY s", snapshots)
         curves = {"before": _curves(session, "tally")}
         if options.equal_snapshots:
@@ -211,10 +214,10 @@ def equalise(
 
 def _make_quotas(session: SqlSession, snapshots: int, *, is_given: bool) -> None:
     """`quotas`: of each entity and subset, how many mentions may stay."""
-    # As many new entities everywhere as where there are fewest. Continual ones are the same everywhere.
+    # As many entities everywhere as where there are fewest.
     numbered = (
-        "SELECT s, g, e, row_number() OVER (PARTITION BY s, g ORDER BY h, e) AS place "
-        "FROM (SELECT DISTINCT s, g, e, h FROM tally) entities"
+        "SELECT s, g, e, row_number() OVER (PARTITION BY s, g ORDER BY y DESC, h, e) AS place "
+        "FROM (SELECT DISTINCT s, g, e, y, h FROM tally) entities"
     )
     fewest = (
         "SELECT g, count(DISTINCT w) AS most FROM profile GROUP BY g"

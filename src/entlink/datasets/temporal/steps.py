@@ -121,9 +121,7 @@ class TemporalBuilder:
             "filtered", apply_filters, self._engine, counted, edits, options, self._times, continual
         )
         fixed = None if earlier is None else earlier.placed
-        split = self._map(
-            "split", split_bucket, [(self._one, filtered, n, options, size, fixed) for n in range(BUCKETS)]
-        )
+        split = self._map("split", split_bucket, [(self._one, filtered, n, options, fixed) for n in range(BUCKETS)])
         selected = self._step(
             "selected", choose_entities, self._engine, counted, filtered, split, parts, options, size
         )
@@ -276,7 +274,6 @@ _CHANGES = {
     "redirects": "Every link that was left names a redirect",
     "category": "No entity that was left is in all snapshots or was created in the time before one",
     "ed_men_subsets": "No entity that was left has three mentions unlike enough: lower it",
-    "every_snapshot": "No entity that was left is mentioned enough in all snapshots, nor is one new: take fewer",
     "equal_snapshots": "One snapshot has none of what others have: set it to false, or leave out that snapshot",
 }
 

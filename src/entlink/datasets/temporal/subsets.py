@@ -41,7 +41,7 @@ class Placed(msgspec.Struct):
 
 
 class _Entity(msgspec.Struct):
-    """Entity `e` of category `g` has mentions for every subset as of snapshot `s`; `y`: and in all it must be in."""
+    """Entity `e` of category `g` has mentions for every subset as of snapshot `s`, and of `y` snapshots in all."""
 
     s: int
     e: int
@@ -62,7 +62,6 @@ def split_bucket(
     filtered: Path,
     bucket: int,
     options: TemporalOptions,
-    snapshots: int,
     fixed: Path | None,
     path: Path,
 ) -> None:
@@ -86,9 +85,8 @@ def split_bucket(
             placed.add(Placed(entity, mention, place))
         for category, seen in categories.items():
             found = sorted(full & seen)
-            is_whole = bool(category) or fixed is not None or len(found) == snapshots
             for snapshot in found:
-                entities.add(_Entity(snapshot, entity, category, int(is_whole), chance))
+                entities.add(_Entity(snapshot, entity, category, len(found), chance))
     placed.close()
     entities.close()
 

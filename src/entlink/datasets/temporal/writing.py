@@ -177,10 +177,10 @@ def _underscored(title: str) -> str:
 
 
 def _with_pieces(record: TemporalRow | PoolEntity, tokenizer: str | None) -> object:
-    """The record as it is, or with the word pieces of its texts after its own fields, as `NAME_tokens`."""
+    """The record as it is, or with the word pieces of its texts after its own fields, as `NAME_bert_tokenized`."""
     if tokenizer is None:
         return record
     tokens = Tokens(tokenizer)
     fields = msgspec.structs.asdict(record)
     texts = [name for name in ("context_left", "mention", "context_right", "target") if name in fields]
-    return fields | {f"{name}_tokens": tokens.pieces(fields[name]) for name in texts}
+    return fields | {f"{name}_bert_tokenized": tokens.pieces(fields[name]) for name in texts}

@@ -106,6 +106,8 @@ def end_of_revisions(data: bytearray, start: int) -> int:
 class OpenPage:
     """A page that is still being read, a few revisions at a time."""
 
+    _large = "the text of one of its revisions is"
+
     def __init__(self, position: int) -> None:
         self.position = position
         self.head: bytes | None = None
@@ -148,7 +150,7 @@ class OpenPage:
 
     def too_large(self, max_page: int, piece: bytes = b"") -> PageSlice:
         """The page without its text, for what would have to be held of it is over the limit."""
-        problem = f"the text of one of its revisions is over the limit of {max_page:,} bytes"
+        problem = f"{self._large} over the limit of {max_page:,} bytes"
         return structs.replace(self.broken(problem, piece), is_over_limit=True)
 
     def broken(self, problem: str, piece: bytes = b"") -> PageSlice:
@@ -183,23 +185,28 @@ class OpenPage:
 class OpenHistory(OpenPage):
     """A page that is still being read, of which the versions are wanted that were stable before some dates."""
 
+    _large = "the text of one of its revisions, or a quarter of all that are needed, is"
+
     def __init__(self, position: int, windows: Windows, max_page: int) -> None:
         super().__init__(position)
-        self._standing, self._max_page = StandingRevisions(windows), max_page
+        self._standing, self._windows = StandingRevisions(windows), windows
+        self._most, self._max_held = max_page, _HELD * max_page
         self._has_text = self._has_stub = self._is_over_limit = False
-        self._bad_time: bytes | None = None
+        self._problem = ""
 
     def close(self, piece: bytes, max_page: int) -> PageSlice:
         self.fold(piece)
         head = self.head if self.head is not None else piece.removesuffix(PAGE_END)
-        if self._bad_time is not None:
-            return self.broken(f"one of its revisions has the time {_decoded(self._bad_time)[:40]!r}", piece)
+        if self.head is None and _REVISION in piece:
+            self._problem = "its XML is broken: a revision has no end"
         if self._has_stub and not self._has_text:
-            return self.broken("the dump holds none of its texts, only what is known of them", piece)
+            self._problem = "the dump holds none of its texts. It takes pages-meta-history, the dump with all of them"
+        if self._problem:
+            return self.broken(self._problem, piece)
         try:
-            revisions = () if self._is_over_limit else self._standing.stable()
+            revisions = self._standing.stable()
         except LostTextError:
-            self._is_over_limit = True
+            return self.too_large(max_page)
         if self._is_over_limit or any(len(head) + len(each.data) > max_page for each in revisions):
             return self.too_large(max_page)
         data = b"".join((head, self._stray_end, PAGE_END))
@@ -208,16 +215,22 @@ class OpenHistory(OpenPage):
 
     def _keep(self, top: _RevisionTop, piece: bytes, start: int, end: int) -> None:
         if not is_stamp(top.time):
-            self._bad_time = top.time
+            self._problem = f"one of its revisions has {_decoded(top.time)[:40]!r} for a time"
             return
         has_text = _has_text(piece, top.text, end)
         self._has_text |= has_text is True
         self._has_stub |= has_text is None
-        self._standing.add(top.time, top.id, piece[start:end] if has_text else None)
-        if self._standing.held > self._max_page:
-            self._standing.let_go()
-            if self._standing.held > _HELD * self._max_page:
-                self._is_over_limit = True
+        if not self._is_over_limit:
+            self._standing.add(top.time, top.id, piece[start:end] if has_text else None)
+            if self._standing.held > self._most:
+                self._let_go()
+
+    def _let_go(self) -> None:
+        self._standing.let_go()
+        # Twice as much before the next time, so that it is not tried with every revision.
+        self._most = min(max(self._most, 2 * self._standing.held), self._max_held)
+        if self._standing.held > self._max_held:
+            self._is_over_limit, self._standing = True, StandingRevisions(self._windows)
 
 
 def _revision_top(piece: bytes, start: int, end: int) -> _RevisionTop:

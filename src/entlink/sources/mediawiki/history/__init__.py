@@ -1,4 +1,7 @@
-"""A wiki's full history: for each date the version of a page that was stable then, with its title of that time."""
+"""A wiki's full history: for each date the version of a page that was stable then, with its title of that time.
+
+`entlink.kb.build.read_history` reads dumps into folders of parts; `items_of` gives what holds at a snapshot.
+"""
 
 from __future__ import annotations
 

@@ -38,7 +38,8 @@ def made_history(path: Path, seed: int, pages: int = 60) -> Path:
 
     def revisions(number: int) -> list[tuple[str, str, str]]:
         first = 0 if number < pages // 2 else 1 + (number - pages // 2) * 10 // pages
-        return [(f"{DAYS[day]}T00:00:00Z", "", text(day)) for day in range(min(first, 4), 5)]
+        written = [(f"{DAYS[day]}T00:00:00Z", "", text(day)) for day in range(min(first, 4), 5)]
+        return [*written, ("2014-03-01T00:00:00Z", "a word", f"{written[-1][2]} So it is.")]
 
     path.write_text(export(WikiPage(title, revisions=revisions(number)) for number, title in enumerate(titles)))
     return path

@@ -136,7 +136,7 @@ def test_a_knowledge_base_is_needed(run, tmp_path):
     assert (done.code, "required: --kb" in done.err) == (2, True)
 
 
-def test_an_interruption_says_that_nothing_was_made(run, wiki, tmp_path, monkeypatch):
+def test_an_interruption_says_that_what_was_done_is_kept(run, wiki, tmp_path, monkeypatch):
     def interrupted(**_):
         raise KeyboardInterrupt
 

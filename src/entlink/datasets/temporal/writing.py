@@ -97,7 +97,7 @@ def write_snapshot(
         session.view("contexts", JsonFiles(contexts, CONTEXTS))
         averages = _averages(
             session.rows(
-                f"SELECT e, n, t FROM pairs WHERE s = {snapshot} AND EXISTS "
+                f"SELECT e, n, t, f FROM pairs WHERE s = {snapshot} AND EXISTS "
                 f"(SELECT 1 FROM chosen WHERE chosen.s = {snapshot} AND chosen.e = pairs.e) ORDER BY e, f"
             )
         )
@@ -128,7 +128,7 @@ def _averages(rows: Iterator[tuple[Any, ...]]) -> dict[int, float]:
     """Of each entity the mean prior of its mentions, each counted once."""
     found = {}
     for entity, of_entity in groupby(rows, itemgetter(0)):
-        priors = [links / all_links for _, links, all_links in of_entity]
+        priors = [links / all_links for _, links, all_links, _ in of_entity]
         found[entity] = fsum(priors) / len(priors)
     return found
 

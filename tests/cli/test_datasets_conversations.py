@@ -142,7 +142,7 @@ def test_an_interruption_says_that_what_was_done_is_kept(run, wiki, tmp_path, mo
 
     monkeypatch.setattr(datasets_conversations, "progress", interrupted)
     done = run(*MAKE, CORPUS, "-o", tmp_path / "threads", "--kb", wiki)
-    assert (done.code, "nothing was made" in done.err) == (130, True)
+    assert (done.code, "what was done is kept" in done.err) == (130, True)
     assert not (tmp_path / "threads").exists()
 
 

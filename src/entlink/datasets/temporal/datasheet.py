@@ -13,13 +13,13 @@ from entlink.datasets.temporal.rows import CARD, CATEGORIES, FIGURES, POOL, SUBS
 
 # What each filter takes out, in the words of this dataset.
 _FILTERS = {
-    "min_men_prior_rank": "mentions that lead to their entity better than its others, by rank of P(e|m)",
-    "max_men_prior": "mentions that mean their entity too often, by P(e|m)",
+    "min_men_prior_rank": "mentions that lead to their entity better than its others, by rank of P(e\\|m)",
+    "max_men_prior": "mentions that mean their entity too often, by P(e\\|m)",
     "min_nr_inlinks": "entities with too few incoming links",
     "min_len_target_ent": "entities whose page has too few tokens",
     "min_ent_prior": "entities with too small a share of all links",
     "max_ent_prior": "entities with too large a share of all links",
-    "min_men_prior": "mentions that hardly ever mean their entity, by P(e|m)",
+    "min_men_prior": "mentions that hardly ever mean their entity, by P(e\\|m)",
     "min_mens_per_ent": "mentions that are linked to their entity too seldom",
     "ed_men_title": "mentions too near to the title of their entity",
     "redirects": "links that name a redirect",

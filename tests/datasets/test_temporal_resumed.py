@@ -215,6 +215,13 @@ def test_word_pieces_stand_beside_the_texts(tmp_path):
     assert len(all_rows(tmp_path / "set")) == len(lines)
 
 
+def test_a_tokenizer_that_is_not_there_is_told_at_once(tmp_path):
+    pytest.importorskip("tokenizers")
+    with pytest.raises(InputError, match=r"neither tokenizer\.json nor vocab\.txt is here"):
+        build_aurora(tmp_path / "set", tokenizer=str(tmp_path))
+    assert not (tmp_path / "set.building").exists()
+
+
 # Settings
 
 

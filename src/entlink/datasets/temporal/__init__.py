@@ -2,6 +2,17 @@
 
 from __future__ import annotations
 
+from entlink.datasets.temporal.build import build_temporal, extend_temporal
+from entlink.datasets.temporal.options import TemporalOptions, read_temporal_options
 from entlink.datasets.temporal.rows import PoolEntity, TemporalDataset, TemporalRow, read_temporal
 
-__all__ = ["PoolEntity", "TemporalDataset", "TemporalRow", "read_temporal"]
+__all__ = [
+    "PoolEntity",
+    "TemporalDataset",
+    "TemporalOptions",
+    "TemporalRow",
+    "build_temporal",
+    "extend_temporal",
+    "read_temporal",
+    "read_temporal_options",
+]

@@ -19,6 +19,7 @@ from entlink.datasets.temporal.options import PUBLISHED, TemporalOptions, checke
 from entlink.datasets.temporal.plan import intervals
 from entlink.datasets.temporal.rows import DATASHEET, FIGURES, read_temporal, snapshot_folder
 from entlink.datasets.temporal.steps import Inputs, TemporalBuilder
+from entlink.datasets.temporal.tokens import Tokens
 from entlink.engine.local import LocalEngine
 from entlink.engine.protocol import DEFAULT_MEMORY
 from entlink.errors import InputError, NotFoundError
@@ -75,6 +76,7 @@ def build_temporal(
         build_temporal("history.xml.7z", "tempel", read_temporal_options("tempel-small"))
     """
     options = checked(msgspec.structs.asdict(options))
+    Tokens(options.tokenizer)  # one that cannot be read is told before anything else is
     dates = snapshot_dates(options.snapshots)
     times = intervals(dates, (), options.first_interval)
     inputs = _inputs(sources, HistoryOptions(dates, options.stable_interval), reading)

@@ -39,7 +39,7 @@ def count(engine: Engine, parts: Sequence[Path], path: Path) -> None:
             "JOIN named ON named.s = pages.s AND named.t = links.t GROUP BY pages.s, links.f, named.e",
         )
         session.write("SELECT s, f, e, n, c, d FROM counts", path / COUNTS)
-        session.write("SELECT s, e, p, r, n, t, created, revised FROM pages", path / TARGETS)
+        session.write("SELECT s, e, p, r, n, a, z, t, created, revised FROM pages", path / TARGETS)
         session.write(
             "SELECT pages.s AS s, count(*) AS n FROM links "
             "JOIN pages ON links.p = pages.p AND links.r = pages.r GROUP BY pages.s",

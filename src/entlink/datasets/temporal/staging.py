@@ -7,8 +7,10 @@ numbers of its part and of the page in it.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
@@ -20,7 +22,7 @@ from entlink.sources.mediawiki.history import DATED, DatedItem
 from entlink.sources.page import BETWEEN_PARAGRAPHS, Page, Redirect
 from entlink.text.titles import tidy
 
-LINKS, PAGES, REDIRECTS, TEXTS = "links.jsonl", "pages.jsonl", "redirects.jsonl", "texts.jsonl"
+LINKS, PAGES, REDIRECTS, TEXTS = "links.jsonl", "pages.jsonl", "redirects.jsonl", "texts.bin"
 RUNNING = ("text", "item")  # the kinds of paragraphs whose links can become mentions of the dataset
 COLUMNS: dict[str, Columns] = {
     LINKS: {
@@ -28,11 +30,10 @@ COLUMNS: dict[str, Columns] = {
         **dict.fromkeys(("f", "t"), "STRING"),
     },
     PAGES: {
-        **dict.fromkeys(("p", "r", "s", "e", "n"), "BIGINT"),
+        **dict.fromkeys(("p", "r", "s", "e", "n", "a", "z"), "BIGINT"),
         **dict.fromkeys(("t", "created", "revised"), "STRING"),
     },
     REDIRECTS: {"s": "BIGINT", "source": "STRING", "target": "STRING"},
-    TEXTS: {"p": "BIGINT", "r": "BIGINT", "x": "STRING"},
 }
 
 
@@ -51,13 +52,15 @@ class _Link(msgspec.Struct):
 
 
 class _Page(msgspec.Struct):
-    """Page `e` as of snapshot `s`, with `n` tokens."""
+    """Page `e` as of snapshot `s`, with `n` tokens: `z` bytes of `texts.bin` from `a` on."""
 
     p: int
     r: int
     s: int
     e: int
     n: int
+    a: int
+    z: int
     t: str
     created: str
     revised: str
@@ -69,12 +72,34 @@ class _Redirect(msgspec.Struct):
     target: str
 
 
-class TextRow(msgspec.Struct):
-    """All that page `r` of part `p` says."""
+class TextFiles:
+    """The texts of pages, read where they are: they are too large to go through SQL."""
 
-    p: int
+    def __init__(self, parts: Sequence[Path]) -> None:
+        self._parts = parts
+        self._open: tuple[int, BinaryIO] | None = None  # pages of one part mostly come together
+
+    def read(self, part: int, start: int, size: int) -> str:
+        """The text of that many bytes of a part."""
+        if self._open is None or self._open[0] != part:
+            self.close()
+            self._open = part, (self._parts[part] / TEXTS).open("rb")
+        file = self._open[1]
+        file.seek(start)
+        return file.read(size).decode()
+
+    def close(self) -> None:
+        if self._open is not None:
+            self._open[1].close()
+            self._open = None
+
+
+class PlacedText(msgspec.Struct):
+    """Of a row of `pages.jsonl`: where the text of page `r` is."""
+
     r: int
-    x: str
+    a: int
+    z: int
 
 
 def stage(part: Path, number: int, tokenizer: str | None, path: Path) -> None:
@@ -83,6 +108,7 @@ def stage(part: Path, number: int, tokenizer: str | None, path: Path) -> None:
     tokens = Tokens(tokenizer)
     with ExitStack() as stack:
         files = {name: stack.enter_context(closing(JsonLines(path / name))) for name in COLUMNS}
+        texts = stack.enter_context((path / TEXTS).open("wb"))
         record = 0
         for batch in read_batches(part / DATED, DatedItem):
             for dated in batch:
@@ -91,19 +117,24 @@ def stage(part: Path, number: int, tokenizer: str | None, path: Path) -> None:
                     for snapshot in dated.snapshots:
                         files[REDIRECTS].add(_Redirect(snapshot, dated.item.title, dated.item.target))
                 elif isinstance(dated.item, Page):
-                    _stage_page(files, number, record, dated.snapshots, dated.item, tokens)
+                    _stage_page(files, texts, number, record, dated.snapshots, dated.item, tokens)
 
 
 def _stage_page(
-    files: dict[str, JsonLines], part: int, record: int, snapshots: list[int], page: Page, tokens: Tokens
+    files: dict[str, JsonLines],
+    texts: BinaryIO,
+    part: int,
+    record: int,
+    snapshots: list[int],
+    page: Page,
+    tokens: Tokens,
 ) -> None:
     entity = page.entity
     text, links = _whole(part, record, page)
-    size = tokens.count(text)
-    files[TEXTS].add(TextRow(part, record, text))
+    size, start, written = tokens.count(text), texts.tell(), texts.write(text.encode())
     for snapshot in snapshots:
         id, created, revised = int(entity.external["page"]), entity.created or "", entity.revised or ""
-        files[PAGES].add(_Page(part, record, snapshot, id, size, entity.title, created, revised))
+        files[PAGES].add(_Page(part, record, snapshot, id, size, start, written, entity.title, created, revised))
     for link in links:
         files[LINKS].add(link)
 

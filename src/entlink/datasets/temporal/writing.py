@@ -12,12 +12,12 @@ from typing import Any
 
 import msgspec
 
-from entlink.datasets.temporal.counting import TARGETS, bucket_rows, view_parts
+from entlink.datasets.temporal.counting import TARGETS, bucket_rows
 from entlink.datasets.temporal.filters import PAIRS
 from entlink.datasets.temporal.options import TemporalOptions
 from entlink.datasets.temporal.rows import CATEGORIES, POOL, SUBSETS, PoolEntity, TemporalRow
 from entlink.datasets.temporal.sampling import CHOSEN, WANTED
-from entlink.datasets.temporal.staging import TEXTS, TextRow
+from entlink.datasets.temporal.staging import PAGES, PlacedText, TextFiles
 from entlink.datasets.temporal.tokens import Tokens
 from entlink.engine.protocol import Columns, Engine, JsonFiles, ParquetFiles
 from entlink.kb.names.index_rows import JsonLines
@@ -45,21 +45,21 @@ def write_contexts(
     tokens = Tokens(options.tokenizer)
     query = "SELECT r, o, a, b FROM staged ORDER BY r, o"
     wanted = groupby(bucket_rows(engine, sampled / WANTED, number, query, "part"), itemgetter(0))
-    texts = _texts(part / TEXTS)
-    with closing(JsonLines(path)) as lines:
+    texts, places_of = TextFiles([part]), _places_of_texts(part / PAGES)
+    with closing(JsonLines(path)) as lines, closing(texts):
         for record, places in wanted:
-            text = next(row.x for row in texts if row.r == record)
+            text = texts.read(0, *places_of[record])
             for _, order, start, end in places:
                 before = tokens.before(text, start, options.context_len)
                 after = tokens.after(text, end, options.context_len)
                 lines.add(_Context(number, record, order, before, after))
 
 
-def _texts(path: Path) -> Iterator[TextRow]:
-    decoder = msgspec.json.Decoder(TextRow)
+def _places_of_texts(path: Path) -> dict[int, tuple[int, int]]:
+    decoder = msgspec.json.Decoder(PlacedText)
     with path.open("rb") as file:
-        for line in file:
-            yield decoder.decode(line)
+        rows = (decoder.decode(line) for line in file)
+        return {row.r: (row.a, row.z) for row in rows}
 
 
 def write_snapshot(
@@ -75,23 +75,21 @@ def write_snapshot(
 ) -> None:
     """Write the folder of a snapshot: its rows by subset, and its entities."""
     path.mkdir(exist_ok=True)
-    with engine.sql(path.parent) as session:
+    with engine.sql(path.parent) as session, closing(TextFiles(parts)) as texts:
         session.view("targets", ParquetFiles([work / "counted" / TARGETS]))
         session.view("qids", JsonFiles([qids], QIDS))
-        view_parts(session, parts, TEXTS)
         session.table(
             "pages",
-            "SELECT targets.e AS e, targets.p AS p, targets.r AS r, n, t, created, revised, coalesce(q, '') AS q "
-            "FROM (SELECT s, e, p, r, n, t, created, revised, row_number() OVER (PARTITION BY e ORDER BY p, r) "
+            "SELECT targets.e AS e, targets.p AS p, targets.r AS r, n, a, z, t, created, revised, "
+            "coalesce(q, '') AS q "
+            "FROM (SELECT s, e, p, r, n, a, z, t, created, revised, "
+            "row_number() OVER (PARTITION BY e ORDER BY p, r) "
             f"AS place FROM targets WHERE s = {snapshot}) targets LEFT JOIN qids ON qids.e = targets.e "
             "WHERE place = 1",
         )
         with closing(JsonLines(path / POOL)) as lines:
-            for entity in session.rows(
-                "SELECT pages.e AS e, q, t, x, created, revised FROM pages "
-                "JOIN texts ON texts.p = pages.p AND texts.r = pages.r ORDER BY e"
-            ):
-                lines.add(_entity(entity, options.tokenizer))
+            for entity in session.rows("SELECT e, q, t, created, revised, p, a, z FROM pages ORDER BY e"):
+                lines.add(_entity(entity, texts.read(*entity[5:]), options.tokenizer))
         session.view("chosen", ParquetFiles([work / "sampled" / CHOSEN]))
         session.view("pairs", ParquetFiles([work / "filtered" / PAIRS]))
         session.view("contexts", JsonFiles(contexts, CONTEXTS))
@@ -101,10 +99,13 @@ def write_snapshot(
                 f"(SELECT 1 FROM chosen WHERE chosen.s = {snapshot} AND chosen.e = pairs.e) ORDER BY e, f"
             )
         )
+        target_place, target = None, ""
         rows = session.rows(_ROWS.format(snapshot=snapshot))
         files = {subset: JsonLines(path / f"{subset}.jsonl") for subset in SUBSETS}
         for row in rows:
-            made = _row(row, date, averages)
+            if (place := row[-3:]) != target_place:
+                target_place, target = place, texts.read(*place)
+            made = _row(row, date, averages, target)
             files[made.subset].add(_with_pieces(made, options.tokenizer))
         for file in files.values():
             file.close()
@@ -115,11 +116,11 @@ _ROWS = (
     "chosen.n AS n, chosen.t AS t, i, mentions, wiki, place, d, l, before, after, "
     "anchors.n AS anchor_len, anchors.created AS anchor_created, "
     "anchors.revised AS anchor_revised, targets.q AS q, targets.t AS title, targets.n AS target_len, "
-    "targets.created AS created, targets.revised AS revised, texts.x AS target FROM chosen "
+    "targets.created AS created, targets.revised AS revised, "
+    "targets.p AS part, targets.a AS a, targets.z AS z FROM chosen "
     "JOIN contexts ON contexts.p = chosen.p AND contexts.r = chosen.page AND contexts.o = chosen.o "
     "JOIN pages anchors ON anchors.p = chosen.p AND anchors.r = chosen.page "
     "JOIN pages targets ON targets.e = chosen.e "
-    "JOIN texts ON texts.p = targets.p AND texts.r = targets.r "
     "WHERE chosen.s = {snapshot} ORDER BY u, e, k"
 )
 
@@ -133,15 +134,15 @@ def _averages(rows: Iterator[tuple[Any, ...]]) -> dict[int, float]:
     return found
 
 
-def _entity(row: tuple[Any, ...], tokenizer: str | None) -> object:
-    id, qid, title, text, created, revised = row
+def _entity(row: tuple[Any, ...], text: str, tokenizer: str | None) -> object:
+    id, qid, title, created, revised = row[:5]
     return _with_pieces(PoolEntity(id, qid or None, _underscored(title), text, created, revised), tokenizer)
 
 
-def _row(row: tuple[Any, ...], date: str, averages: dict[int, float]) -> TemporalRow:
+def _row(row: tuple[Any, ...], date: str, averages: dict[int, float], target: str) -> TemporalRow:
     (id, subset, _, category, mention, extracted, links, of_mention, inlinks, mentions, wiki, rank) = row[:12]
     (distance, longer, before, after, anchor_len, anchor_created, anchor_revised) = row[12:19]
-    (qid, title, target_len, created, revised, target) = row[19:]
+    (qid, title, target_len, created, revised) = row[19:24]
     return TemporalRow(
         subset=SUBSETS[subset],
         target_page_id=id,

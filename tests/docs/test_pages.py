@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import inspect
 import re
+import shutil
 import tomllib
 
 import msgspec
@@ -20,6 +21,7 @@ from entlink.linking.registry import BUILT_IN, find
 from entlink.mentions.dictionary import DictionaryDetector
 from entlink.sources import FORMATS
 from fenced import DOCS, ROOT, Block, anchors, blocks, links, page, table
+from histories import GOLDEN
 
 PROSE = [*sorted(DOCS.glob("*.md")), *(ROOT / name for name in ("README.md", "CONVENTIONS.md", "CHANGELOG.md"))]
 
@@ -44,6 +46,13 @@ def test_the_python_of_a_page_runs(name, tmp_path, monkeypatch):
     assert found
     for block in found:
         run(block, f"docs/{name}.md", names)
+
+
+def test_the_python_of_wiki_dumps_runs(tmp_path, monkeypatch):
+    shutil.copy(GOLDEN / "lyre.xml", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for block in blocks(page("wiki-dumps"), "python"):
+        run(block, "docs/wiki-dumps.md", {})
 
 
 def test_a_wrong_example_would_be_told():

@@ -47,6 +47,7 @@ _ENTITY_COLUMNS: Mapping[str, type] = {
     "images": list,
     "language": str,
     "created": str,
+    "revised": str,
 }
 _NAMES = ("aliases", "types", "image")
 _FILE = "frame.jsonl"

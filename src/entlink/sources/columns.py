@@ -41,6 +41,7 @@ DEFAULT_COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "types": ("types", "type", "category", "categories", "class"),
         "image": ("image", "images"),
         "created": ("created", "created_at"),
+        "revised": ("revised",),
         "language": ("language", "lang"),
         "valid_from": ("valid_from", "from"),
         "valid_to": ("valid_to", "to"),
@@ -59,6 +60,7 @@ _VALUES: Mapping[str, Convert] = {
     "types": as_names,
     "image": as_names,
     "created": as_date,
+    "revised": as_date,
     "language": as_word,
     "valid_from": as_date,
     "valid_to": as_date,
@@ -86,6 +88,7 @@ class ColumnMapping:
     | `types` | types, type, category, categories, class |
     | `image` | image, images |
     | `created` | created, created_at |
+    | `revised` | revised |
     | `language` | language, lang |
     | `valid_from`, `valid_to` | valid_from, from; valid_to, to |
     | `external` | external (a JSON object from scheme to identifier) |

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
+from itertools import groupby, islice
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,7 +20,7 @@ from entlink.sources.mediawiki.dumps import RawPage, TooLargeError, parts, read_
 from entlink.sources.mediawiki.dumps.moves import title_as_of
 from entlink.sources.mediawiki.dumps.parts import BZIP2_PART, PLAIN_PART
 from entlink.sources.mediawiki.history import DatedItem, HistoryOptions
-from entlink.sources.mediawiki.limits import MemoryLimit, OverLimitError, time_limit
+from entlink.sources.mediawiki.limits import MemoryLimit, OverLimitError, Timer, timed
 from entlink.sources.mediawiki.listed_pages import ListedPages, listed_pages
 from entlink.sources.mediawiki.options import WikiOptions
 from entlink.sources.page import Item, Meanings, Page, Redirect
@@ -35,6 +36,7 @@ MOST_IMAGES = 10
 _WIKITEXT = "wikitext"
 _LEAST_READ = 500  # characters at a time in search of a page's first text, but for its first paragraph
 _MOST_PARTS, _LARGEST = 500, 8  # how many parts before they get larger, and how much larger at most
+_VERSIONS_AT_ONCE = 16  # of a page, for which limits are set once
 _Read = TypeVar("_Read")
 
 
@@ -127,19 +129,34 @@ class DumpPart(msgspec.Struct, frozen=True, dict=True):
 
     def _read_all(self, read: Callable[[RawPage, Ledger], list[_Read]], ledger: Ledger) -> Iterator[_Read]:
         memory = MemoryLimit(self.options.page_megabytes)
-        for raw in self.raw.pages(self.namespaces, self.site, ledger):
-            if isinstance(raw, TooLargeError):
-                ledger.skip(raw)
-            elif isinstance(raw, SourceError):
-                ledger.fail(raw)
-            else:
-                yield from self._within_limits(read, raw, memory, ledger)
+        for _, versions in groupby(self.raw.pages(self.namespaces, self.site, ledger), _page_of):
+            while some := list(islice(versions, _VERSIONS_AT_ONCE)):
+                yield from self._within_limits(read, some, memory, ledger)
 
     def _within_limits(
-        self, read: Callable[[RawPage, Ledger], list[_Read]], raw: RawPage, memory: MemoryLimit, ledger: Ledger
+        self,
+        read: Callable[[RawPage, Ledger], list[_Read]],
+        versions: list[RawPage | SourceError],
+        memory: MemoryLimit,
+        ledger: Ledger,
+    ) -> list[_Read]:
+        """What is read of some versions of a page, each within its limits."""
+        found: list[_Read] = []
+        with memory, timed(self.options.page_seconds) as timer:
+            for raw in versions:
+                if isinstance(raw, TooLargeError):
+                    ledger.skip(raw)
+                elif isinstance(raw, SourceError):
+                    ledger.fail(raw)
+                else:
+                    found += self._within_time(read, raw, timer, ledger)
+        return found
+
+    def _within_time(
+        self, read: Callable[[RawPage, Ledger], list[_Read]], raw: RawPage, timer: Timer, ledger: Ledger
     ) -> list[_Read]:
         try:
-            with memory, time_limit(self.options.page_seconds):
+            with timer:
                 return read(raw, ledger)
         except (OverLimitError, MemoryError) as problem:
             ledger.skip(self._over_limit(raw, problem))
@@ -255,6 +272,11 @@ class DumpPart(msgspec.Struct, frozen=True, dict=True):
             created=raw.created,
             external=external,
         )
+
+
+def _page_of(raw: RawPage | SourceError) -> int:
+    """What the versions of one page have in common, and an error with nothing."""
+    return -id(raw) if isinstance(raw, SourceError) else raw.position
 
 
 def _is_before(time: str, later: list[tuple[str, str | None, str]]) -> bool:

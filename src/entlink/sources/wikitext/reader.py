@@ -25,6 +25,7 @@ from entlink.sources.wikitext.variants import one_variant
 
 DEFAULT_SITE = Site()
 TEMPLATE = 10  # the number of the namespace
+MOST_KNOWN = 1 << 9  # paragraphs
 
 _SAYS_SOMETHING = re.compile(r"[^\W_]").search
 _SIGNATURE = re.compile("~{3,5}")
@@ -74,6 +75,7 @@ class Reader:
 
     def __init__(self, site: Site) -> None:
         self._site = site
+        self._known: dict[str, Paragraph] = {}  # by its wikitext: the versions of a page have most in common
         self._links = Links(titles_of(site))
         self._pictures = Pictures(titles_of(site))
         self._templates = titles_of(site).names_of(TEMPLATE)
@@ -133,6 +135,16 @@ class Reader:
         return text
 
     def _paragraph(self, raw: str, kind: Kind, image: str | None, findings: Findings) -> Paragraph | None:
+        # What has no colon leads to no category, language or picture: all there is to find is the paragraph.
+        if "[" not in raw or ":" in raw or kind != "text" or findings.literal:
+            return self._read_paragraph(raw, kind, image, findings)
+        if (known := self._known.get(raw)) is None and (known := self._read_paragraph(raw, kind, image, findings)):
+            if len(self._known) == MOST_KNOWN:
+                self._known.clear()
+            self._known[raw] = known
+        return known
+
+    def _read_paragraph(self, raw: str, kind: Kind, image: str | None, findings: Findings) -> Paragraph | None:
         if "[" in raw:
             text, anchors = self._links.read(raw, findings)
             text = text.rstrip(" ")

@@ -68,12 +68,11 @@ class PageSlice(Leaf, frozen=True):
 
 
 class _RevisionTop(Leaf, frozen=True):
-    """What stands before the text of a revision, as it is packed, and where the element of the text begins."""
+    """What stands before the text of a revision, and where in its piece the element of the text begins."""
 
     id: int
-    parent: bytes
     time: bytes
-    comment: bytes
+    data: bytes
     text: int
 
 
@@ -168,9 +167,9 @@ class OpenPage:
         """Take in the revision that stands in a piece."""
         top = _revision_top(piece, start, end)
         if not self._earliest_time or top.time < self._earliest_time:
-            self._earliest_time, self._earliest_has_parent = top.time, has_parent(top.parent)
-        if may_tell_of_move(top.comment):
-            move = move_told(unescape(_decoded(top.comment)), _decoded(top.time))
+            self._earliest_time, self._earliest_has_parent = top.time, has_parent(field(top.data, b"parentid"))
+        if may_tell_of_move(top.data):
+            move = move_told(unescape(_decoded(field(top.data, b"comment"))), _decoded(top.time))
             if move is not None:
                 self._moves.setdefault(move, top.id)
         self._keep(top, piece, start, end)
@@ -238,8 +237,7 @@ def _revision_top(piece: bytes, start: int, end: int) -> _RevisionTop:
     top = piece[start : text if text >= 0 else end]
     usual = _REVISION_TOP.match(top)
     id, time = usual.groups() if usual else (field(top, b"id"), field(top, b"timestamp"))
-    number = int(id) if id.isdigit() and len(id) < _MOST_DIGITS else 0
-    return _RevisionTop(number, field(top, b"parentid"), time, field(top, b"comment"), text)
+    return _RevisionTop(int(id) if id.isdigit() and len(id) < _MOST_DIGITS else 0, time, top, text)
 
 
 def _has_text(piece: bytes, text: int, end: int) -> bool | None:

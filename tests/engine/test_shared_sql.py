@@ -15,6 +15,7 @@ from sqlglot import exp
 
 import entlink
 from entlink.datasets.hyperlinks.build import HyperlinkOptions, build_hyperlinks
+from entlink.datasets.temporal.build import extend_temporal
 from entlink.engine.local import LocalEngine
 from entlink.engine.protocol import JsonFiles, ParquetFiles, SqlSession
 from entlink.kb.build.from_sources import BuildOptions, build
@@ -23,11 +24,15 @@ from entlink.kb.indexes.names import reindex
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.profile import profile
 from knowledge_bases import WORLD, write_articles
+from temporal_sets import ALONE, AURORA, build_aurora
 
 ROOT = Path(entlink.__file__).parent
 SAMPLES = Path(__file__).parents[2] / "samples"
 # Functions that both have with the same meaning, and what else counts as a function to the parser.
-SHARED = (exp.Count, exp.Sum, exp.Min, exp.Coalesce, exp.BitwiseOrAgg, exp.Cast, exp.Exists, exp.And, exp.Or)
+SHARED = (
+    *(exp.Count, exp.Sum, exp.Min, exp.Coalesce, exp.BitwiseOrAgg, exp.Cast, exp.Exists, exp.And, exp.Or),
+    *(exp.RowNumber, exp.DenseRank),  # what they sort by is never null
+)
 NOT_IN_SPARK = (exp.Qualify, exp.Lambda)
 NOT_COMPARED = {"as", "nulls", "first", "last"}  # what is sorted by is never null, as the recorder checks
 
@@ -131,6 +136,8 @@ def queries(tmp_path_factory) -> list[tuple[str, str]]:
         )
         with KnowledgeBase(folder / "articles.kb") as kb:
             profile(kb, WORLD[0]["id"])
+        build_aurora(folder / "aurora")
+        extend_temporal(AURORA, folder / "aurora", "2013-11-15", ALONE)
     return noted
 
 

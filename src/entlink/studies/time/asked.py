@@ -23,7 +23,7 @@ class Mark(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """A mention in its text, the id of the entity it means, that entity's title, and whether it is continual or new."""
+    """A mention in its text, the id of the entity it means, that one's title, and `continual` or `new`."""
 
     document: Document
     mention: Mention

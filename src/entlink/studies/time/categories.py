@@ -52,7 +52,8 @@ class Categories:
             every, some = ([re.compile(each, re.IGNORECASE) for each in part] for part in (one.all, one.any))
         except re.error as problem:
             raise ConfigError(
-                f"{self.path}: {problem.pattern!r} of the category {one.name!r} is no regular expression ({problem}). "
+                f"{self.path}: {problem.pattern!r} of the category {one.name!r} is no regular expression "
+                f"({problem}). "
                 "Correct it"
             ) from problem
         return every, some

@@ -1,4 +1,5 @@
-"""Linkers in the place of the bi-encoder: asked for the mentions of a snapshot over a knowledge base of its entities."""
+"""Linkers in the place of the bi-encoder: asked for the mentions of a snapshot over a knowledge base of its "
+"entities."""
 
 from __future__ import annotations
 
@@ -9,11 +10,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from entlink.encoders.dual import load_dual
 from entlink.linking.config import LinkerConfig, read_config
 from entlink.linking.linker import load
 from entlink.studies.settings import available, deepened
-from entlink.studies.time.ranks import ranks_by_linker
 
 if TYPE_CHECKING:
     from entlink.interfaces import DualEncoder
@@ -43,6 +42,8 @@ class LinkerSystem:
 
     def encoders(self) -> list[DualEncoder]:
         """Those that search, each of which needs an index."""
+        from entlink.encoders.dual import load_dual
+
         stages = [stage for stage in self.config.retriever if stage.get("name") == DENSE]
         return [
             load_dual(
@@ -54,6 +55,8 @@ class LinkerSystem:
 
     def ranks(self, kb: Path, asked: Sequence[Asked], progress: Progress, stage: str) -> list[int]:
         """At which place the target of each mention comes; 0 where it is not among the candidates."""
+        from entlink.studies.time.ranks import ranks_by_linker
+
         linker = load(kb, config=self.config, mentions="given")
         try:
             return ranks_by_linker(linker, asked, self.depth, progress, stage)

@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING
 
 from entlink.datasets.temporal import TemporalDataset, read_temporal
 from entlink.datasets.temporal.rows import SUBSETS, snapshot_folder
-from entlink.encoders.dual import load_dual
 from entlink.errors import InputError
 from entlink.io.atomic import write_lock
 from entlink.io.progress import Progress, ignore_progress
 from entlink.io.resuming import stamps
-from entlink.kb.indexes.vectors.store import ContentVectors
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.studies.data import NOT_THERE, published_figures
 from entlink.studies.settings import MISSING
@@ -29,7 +27,6 @@ from entlink.studies.time.expected import Expected, expected, rate_of
 from entlink.studies.time.linkers import LinkerSystem
 from entlink.studies.time.means import Means, by_target, difference, estimate, matrix_rows
 from entlink.studies.time.place import LOCK, Place, take_place
-from entlink.studies.time.ranks import encoded_pool, ranks_by_vectors
 from entlink.studies.time.results import (
     Emerging,
     MatrixRow,
@@ -215,6 +212,8 @@ class _Run:
 
     def _plain_encoder(self) -> DualEncoder | None:
         try:
+            from entlink.encoders.dual import load_dual
+
             return load_dual(self._options.base)
         except MISSING as problem:
             self.notes.append(f"{PLAIN} has no scores: {problem}")
@@ -246,6 +245,8 @@ class _Run:
         for date in self._dates:
             self.trainings.append(train_on(self._place, self._data, date, self._bases, self._options, self._progress))
         self.systems[BI_ENCODER] = f"trained from {self._options.base} on each snapshot"
+        from entlink.encoders.dual import load_dual
+
         found = {}
         for train in self._dates:
             load = partial(load_dual, model_folder(self._place, train))
@@ -260,6 +261,9 @@ class _Run:
 
     def _ranks(self, name: str, load: Callable[[], DualEncoder]) -> dict[str, list[int]]:
         """The places of all targets by one encoder, by snapshot."""
+        from entlink.kb.indexes.vectors.store import ContentVectors
+        from entlink.studies.time.ranks import encoded_pool, ranks_by_vectors
+
         kept: list[ContentVectors] = []
 
         def make(test: str, entities: int) -> list[int]:

@@ -29,15 +29,13 @@ def _configure(parser: Parser) -> None:
     parser.add_argument(
         "--snapshots", metavar="DATE,…", type=_dates, default=(), help="only these snapshots (default: all)"
     )
-    parser.add_argument(
-        "--base", metavar="B", default="minilm", help="train from this: minilm or a folder (default: minilm)"
-    )
+    parser.add_argument("--base", metavar="B", help="train from this: minilm or a folder (default: minilm)")
     parser.add_argument(
         "--preset",
         metavar="P",
-        default="bi-encoder",
-        help="how a bi-encoder is trained: one in the box, or a TOML file (default: bi-encoder; that of the paper: "
-        "blink-bi-encoder)",
+        default="time-bi-encoder",
+        help="how a bi-encoder is trained: one in the box, or a TOML file (default: time-bi-encoder; as in "
+        "the paper: blink-bi-encoder)",
     )
     parser.add_argument(
         "--set",
@@ -77,7 +75,6 @@ def _configure(parser: Parser) -> None:
         "--tokens",
         metavar="N",
         type=values.whole,
-        default=64,
         help="tokens that are read of a mention, and of an entity (default: 64)",
     )
     parser.add_argument(

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import islice
+from math import ceil
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from entlink.datasets.temporal import TemporalDataset
     from entlink.interfaces import DualEncoder
+    from entlink.learning.train_config import TrainConfig
     from entlink.studies.time.results import TimeOptions
 
 _TRIED = 96  # entities
 _USUAL_RATE = 300.0  # entities a second, where there is no encoder to try
 _PLAIN_TOKENS = 44  # what a plain encoder reads of an entity, about
 _A_STEP = 3.5  # times the encoding of its batch
-_BATCH = 64
 
 
 class Expected(NamedTuple):
@@ -32,14 +33,23 @@ class Expected(NamedTuple):
     seconds: float
 
 
-def expected(texts: int, train: Sequence[int], mentions: int, options: TimeOptions, rate: float | None) -> Expected:
+def expected(
+    texts: int,
+    train: Sequence[int],
+    mentions: int,
+    options: TimeOptions,
+    training: TrainConfig,
+    rate: float | None,
+) -> Expected:
     """The work of a study over snapshots with so many rows to train on."""
-    rate = (rate or _USUAL_RATE) * _PLAIN_TOKENS / options.tokens
-    models = len(train) if options.train else 0
-    steps = models * options.steps
-    training = models * options.minutes * 60 if options.minutes else steps * 2 * _BATCH * _A_STEP / rate
-    encoding = (models + 1) * (texts + mentions) / rate
-    return Expected(len(train), texts, models + 1, steps, training + encoding)
+    how = training.training
+    rate = (rate or _USUAL_RATE) * _PLAIN_TOKENS / training.model.entity_tokens
+    a_step = how.batch * how.accumulate
+    limits = [how.steps or how.epochs * ceil(rows / a_step) for rows in train] if options.train else []
+    steps = 0 if options.minutes else sum(min(limit, options.steps) for limit in limits)
+    learning = len(limits) * (options.minutes or 0.0) * 60 + steps * 2 * a_step * _A_STEP / rate
+    encoders = len(limits) + 1
+    return Expected(len(train), texts, encoders, steps, learning + encoders * (texts + mentions) / rate)
 
 
 def rate_of(dual: DualEncoder, data: TemporalDataset, date: str) -> float:

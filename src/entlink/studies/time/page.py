@@ -21,6 +21,7 @@ from entlink.studies.time.tables import (
     OTHER_DATA,
     all_tables,
     emerging_table,
+    group_title,
     label,
     matrix_table,
     means_table,
@@ -70,15 +71,26 @@ def _measured(study: TimeStudy) -> Html:
     facts = {
         "dataset": study.dataset,
         "snapshots": ", ".join(label(one.date) for one in study.snapshots),
-        **{f"system: {name}": what for name, what in study.systems.items()},
-        "training": f"preset {options.preset} from {options.base}, {length}, {options.tokens} tokens of each text"
-        if options.train
-        else "none",
+        **study.systems,
+        "training": f"preset {options.preset}, {length}: {_settings(study)}" if options.train else "none",
         "seed": str(options.seed),
         "entlink": study.entlink,
         "command": study.command or "from Python",
     }
     return joined((terms(facts), table_element(without_empty(snapshots_table(study)))))
+
+
+def _settings(study: TimeStudy) -> str:
+    """What most changes a bi-encoder."""
+    model, training = ((study.training or {}).get(part, {}) for part in ("model", "training"))
+    told = {
+        "base": model.get("base"),
+        "tokens of a mention": model.get("mention_tokens"),
+        "of an entity": model.get("entity_tokens"),
+        "batch": training.get("batch"),
+        "learning rate": training.get("learning_rate"),
+    }
+    return ", ".join(f"{name} {value}" for name, value in told.items())
 
 
 def _means(study: TimeStudy) -> Html:
@@ -110,8 +122,7 @@ def _means_figure(study: TimeStudy, category: str) -> Html:
     lines = {
         one.setting if one.setting in (IN, OUT) else one.system: [at.value for at in one.at.values()] for one in means
     }
-    title = f"{category} ({means[0].mentions:,} mentions of {means[0].targets:,} targets)"
-    return _lines_figure(f"means-{category}", title, study.options.ks, lines)
+    return _lines_figure(f"means-{category}", group_title(means), study.options.ks, lines)
 
 
 def _published_figure(study: TimeStudy, entities: str) -> Html | None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
 
 from entlink.documents import Record
 from entlink.evaluation.intervals.resampling import Interval
 from entlink.evaluation.published import PublishedFigure
 
 KS = (1, 2, 4, 8, 16, 32, 64)
-STEPS = 150
+STEPS, PRESET = 150, "time-bi-encoder"
 Setting = Literal["in snapshot", "out of snapshot", "difference", "not trained on a snapshot"]
 IN: Setting = "in snapshot"
 OUT: Setting = "out of snapshot"
@@ -21,20 +21,20 @@ UNTRAINED: Setting = "not trained on a snapshot"
 class TimeOptions(Record, frozen=True, kw_only=True):
     """How to study time.
 
-    `snapshots` are dates of the dataset, none for all. A bi-encoder is trained on each from `base`, as `preset` and
-    `settings` over it say, for `steps` steps (but not more than the epochs of the preset) or `minutes`; without
-    `train` none is. `tokens` are read of a mention in its text, and as many of an entity. `emerging` compares adding
-    new entities with building anew. Intervals are over targets.
+    `snapshots` are dates of the dataset, none for all. A bi-encoder is trained on each, as `preset` and `settings`
+    over it say, for `steps` steps (but not more than the preset has) or `minutes`; without `train` none is. `base` is
+    what it is trained from, `tokens` are read of a mention in its text and as many of an entity: None leaves both to
+    the preset. `emerging` compares adding new entities with building anew. Intervals are over targets.
     """
 
     snapshots: tuple[str, ...] = ()
-    base: str = "minilm"
-    preset: str = "bi-encoder"
+    base: str | None = None
+    preset: str = PRESET
     settings: Mapping[str, str] = {}
     steps: int = STEPS
     minutes: float | None = None
     train: bool = True
-    tokens: int = 64
+    tokens: int | None = None
     ks: tuple[int, ...] = KS
     categories: str | None = None
     emerging: bool = True
@@ -115,6 +115,7 @@ class Emerging(Record, frozen=True, omit_defaults=False):
     later: str
     entities_added: int
     mentions: int
+    targets: int
     added: dict[int, Estimate]
     rebuilt: dict[int, Estimate]
     difference: dict[int, Estimate]
@@ -128,6 +129,7 @@ class TimeStudy(Record, frozen=True, omit_defaults=False, kw_only=True):
     dataset: str
     entlink: str
     options: TimeOptions
+    training: dict[str, Any] | None
     snapshots: list[SnapshotFacts]
     trainings: list[Training]
     systems: dict[str, str]

@@ -9,6 +9,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from entlink.datasets.temporal import TemporalDataset, read_temporal
 from entlink.datasets.temporal.rows import SUBSETS, snapshot_folder
 from entlink.errors import InputError
@@ -41,6 +43,7 @@ from entlink.version import __version__
 
 if TYPE_CHECKING:
     from entlink.interfaces import DualEncoder
+    from entlink.learning.train_config import TrainConfig
     from entlink.linking.config import LinkerConfig
 
 PLAIN = "plain encoder"
@@ -71,11 +74,12 @@ def study_time(
     _check(options, [name for name, _ in linkers])
     categories = Categories(options.categories)
     systems = [LinkerSystem(name, config, max(options.ks)) for name, config in linkers]
-    plan = _plan(read, dates, options)
+    training = config_of(options)
+    plan = _plan(read, dates, options, training)
     with write_lock(folder):
         try:
             place = take_place(folder, plan, replace=replace)
-            run = _Run(place, read, dates, options, categories, progress)
+            run = _Run(place, read, dates, options, training, categories, progress)
             if tell is not None:
                 tell(run.expected())
             rows, means = run.matrices(systems)
@@ -87,6 +91,7 @@ def study_time(
         dataset=read.folder.name or str(read.folder),
         entlink=__version__,
         options=options,
+        training=msgspec.to_builtins(training) if options.train else None,
         snapshots=run.facts,
         trainings=run.trainings,
         systems=run.systems,
@@ -122,7 +127,9 @@ def _check(options: TimeOptions, linkers: Sequence[str]) -> None:
         raise InputError(f"a system is called {twice!r} already. Give each linker a name of its own")
 
 
-def _plan(data: TemporalDataset, dates: Sequence[str], options: TimeOptions) -> dict[str, object]:
+def _plan(
+    data: TemporalDataset, dates: Sequence[str], options: TimeOptions, training: TrainConfig
+) -> dict[str, object]:
     """What a study must have in common with one that it goes on with."""
     folders = [data.folder / snapshot_folder(date) for date in dates]
     files = [folder / name for folder in folders for name in (*(f"{one}.jsonl" for one in SUBSETS), "entities.jsonl")]
@@ -132,8 +139,7 @@ def _plan(data: TemporalDataset, dates: Sequence[str], options: TimeOptions) -> 
     return {
         "files": stamps([_File(path) for path in files]),
         "depth": max(options.ks),
-        "base": options.base,
-        "training": config_of(options) if options.train else None,
+        "training": training,
         "steps": None if options.minutes else options.steps,
         "minutes": options.minutes,
     }
@@ -155,11 +161,13 @@ class _Run:
         data: TemporalDataset,
         dates: Sequence[str],
         options: TimeOptions,
+        training: TrainConfig,
         categories: Categories,
         progress: Progress,
     ) -> None:
         self._place, self._data, self._dates = place, data, dates
         self._options, self._categories, self._progress = options, categories, progress
+        self._training = training
         self._bases = Bases(place, data, progress)
         self.trainings: list[Training] = []
         self.systems: dict[str, str] = {}
@@ -176,7 +184,7 @@ class _Run:
         pool = set()
         for entity in pool_of(self._data, date):
             pool.add(entity.id)
-            read = entity.description[: self._options.tokens * _CHARACTERS_A_TOKEN]
+            read = entity.description[: self._training.model.entity_tokens * _CHARACTERS_A_TOKEN]
             self._texts.add(hash((entity.title, read)))
         of_new = self._categories.of
         marks = self._marks[date] = [
@@ -214,7 +222,7 @@ class _Run:
         try:
             from entlink.encoders.dual import load_dual
 
-            return load_dual(self._options.base)
+            return load_dual(self._training.model.base)
         except MISSING as problem:
             self.notes.append(f"{PLAIN} has no scores: {problem}")
             return None
@@ -223,7 +231,9 @@ class _Run:
         """The work there is."""
         rate = rate_of(self._plain, self._data, self._dates[0]) if self._plain else None
         mentions = sum(map(len, self._marks.values()))
-        return expected(len(self._texts), [one.train for one in self.facts], mentions, self._options, rate)
+        return expected(
+            len(self._texts), [one.train for one in self.facts], mentions, self._options, self._training, rate
+        )
 
     # Accuracy on all snapshots
 
@@ -243,8 +253,10 @@ class _Run:
 
     def _trained(self) -> dict[str, dict[str, list[int]]]:
         for date in self._dates:
-            self.trainings.append(train_on(self._place, self._data, date, self._bases, self._options, self._progress))
-        self.systems[BI_ENCODER] = f"trained from {self._options.base} on each snapshot"
+            self.trainings.append(
+                train_on(self._place, self._data, date, self._bases, self._options, self._training, self._progress)
+            )
+        self.systems[BI_ENCODER] = f"trained from {self._training.model.base} on each snapshot"
         from entlink.encoders.dual import load_dual
 
         found = {}
@@ -343,6 +355,7 @@ class _Run:
             later,
             added.entities,
             len(marks),
+            len({mark.target for mark in marks}),
             {k: estimate(first, self._options) for k, (first, _) in columns.items()},
             {k: estimate(second, self._options) for k, (_, second) in columns.items()},
             {k: difference(*both, self._options) for k, both in columns.items()},

@@ -8,14 +8,15 @@ from typing import TypeAlias
 
 from entlink.datasets.temporal.rows import snapshot_folder
 from entlink.evaluation.published import PublishedFigure
-from entlink.evaluation.report.table import Cell, Gap, Group, Row, Score, Shade, Table, signed
+from entlink.evaluation.report.table import Amount, Cell, Gap, Group, Row, Score, Shade, Table, signed, words
 from entlink.studies.time.categories import CONTINUAL, NEW
-from entlink.studies.time.results import DROP, IN, OUT, Emerging, Estimate, MatrixRow, Mean, TimeStudy
+from entlink.studies.time.results import DROP, IN, OUT, UNTRAINED, Emerging, Estimate, MatrixRow, Mean, TimeStudy
 from entlink.studies.writing import PUBLISHED, Line, table_of
 
 OTHER_DATA = "published: TempEL, BERT-large, among all of Wikipedia"
 MENTIONS = "mentions"
-_MIDNIGHT = "-01-01"  # published tables call snapshots by their year
+ADDED, REBUILT = "added", "rebuilt"
+_SYSTEM, _DONE = "system", "what was done"
 _ACCURACY = "accuracy@"
 Matrix: TypeAlias = dict[str, dict[str, float]]  # by the snapshot trained on, and the one asked about
 
@@ -132,12 +133,32 @@ def published_means(figures: Sequence[PublishedFigure], k: int, entities: str) -
 
 def means_table(study: TimeStudy) -> Table:
     """Means in and out of snapshot by category, with intervals; and how far apart they are."""
-    columns = ("entities", "system", "snapshot", MENTIONS, "targets", *(f"@{k}" for k in study.options.ks))
     groups = [
-        Group("", [_mean_row(one) for one in study.means if one.category == category])
-        for category in study.categories
+        Group(group_title(means), [(_name(one), *_mean_cells(one)) for one in means]) for means in _by_category(study)
     ]
+    columns = (_SYSTEM, *(f"@{k}" for k in study.options.ks))
     return table_of("means", _means_title(study), columns, *groups, Group(OTHER_DATA, list(_published_rows(study))))
+
+
+def _by_category(study: TimeStudy) -> Iterator[list[Mean]]:
+    for category in study.categories:
+        means = [one for one in study.means if one.category == category]
+        if means:
+            yield means
+
+
+def group_title(means: Sequence[Mean]) -> str:
+    """What the means of a category are over."""
+    one = means[0]
+    return f"{one.category}: {_number(one.mentions, 'mention')} of {_number(one.targets, 'target')}"
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _name(one: Mean) -> str:
+    return one.system if one.setting == UNTRAINED else f"{one.system}, {one.setting}"
 
 
 def _means_title(study: TimeStudy) -> str:
@@ -148,10 +169,9 @@ def _level(study: TimeStudy) -> str:
     return f", with {study.options.level:.0%} intervals over targets" if study.options.rounds else ""
 
 
-def _mean_row(one: Mean) -> Row:
+def _mean_cells(one: Mean) -> list[Cell]:
     kind = Gap if one.setting == DROP else Score
-    cells = [kind(at.value, at.interval) for at in one.at.values()]
-    return (one.category, one.system, one.setting, one.mentions, one.targets, *cells)
+    return [kind(at.value, at.interval) for at in one.at.values()]
 
 
 def _published_rows(study: TimeStudy) -> Iterator[Row]:
@@ -159,25 +179,20 @@ def _published_rows(study: TimeStudy) -> Iterator[Row]:
         means = [published_means(study.published, k, entities) for k in study.options.ks]
         for place, setting in enumerate((IN, OUT)):
             if any(means):
-                values = (None if one is None else one[place] for one in means)
-                yield (entities, "bi-encoder", setting, None, None, *values)
+                yield (f"{entities}, {setting}", *(None if one is None else one[place] for one in means))
 
 
 def _means_in_words(study: TimeStudy, ks: Sequence[int]) -> Table:
-    columns = ("entities", "system", "snapshot", MENTIONS, "targets", *(f"accuracy@{k}" for k in ks))
     groups = [
         Group(
-            "",
-            [
-                (*_mean_row(one)[:5], *(estimate_words(one.at[k], has_sign=one.setting == DROP) for k in ks))
-                for one in study.means
-                if one.category == category
-            ],
+            group_title(means),
+            [(_name(one), *(estimate_words(one.at[k], has_sign=one.setting == DROP) for k in ks)) for one in means],
         )
-        for category in study.categories
+        for means in _by_category(study)
     ]
-    places = [5 + study.options.ks.index(k) for k in ks]
-    beside: list[Row] = [(*row[:5], *(row[place] for place in places)) for row in _published_rows(study)]
+    places = [1 + study.options.ks.index(k) for k in ks]
+    beside: list[Row] = [(row[0], *(words(row[place])[0] for place in places)) for row in _published_rows(study)]
+    columns = (_SYSTEM, *(f"accuracy@{k}" for k in ks))
     return table_of("means", _means_title(study), columns, *groups, Group(OTHER_DATA, beside))
 
 
@@ -192,14 +207,11 @@ def estimate_words(one: Estimate, *, has_sign: bool = False) -> str:
 
 # New entities in use
 
-_EMERGING = ("system", "before", "now", "new entities", MENTIONS, "what was done", "seconds")
-
 
 def emerging_table(study: TimeStudy) -> Table:
     """New entities added to what was there before, and all built and trained anew."""
-    ks = study.options.ks
-    columns = (*_EMERGING, *(f"@{k}" for k in ks))
-    groups = [Group("", [*_emerging_rows(one, ks)]) for one in study.emerging]
+    columns = (_DONE, "seconds", *(f"@{k}" for k in study.options.ks))
+    groups = [Group(_emerging_group(one), list(_emerging_rows(one, study.options.ks))) for one in study.emerging]
     return table_of("emerging", _emerging_title(study), columns, *groups)
 
 
@@ -207,41 +219,33 @@ def _emerging_title(study: TimeStudy) -> str:
     return f"Accuracy@K on new entities: added to what was there, or all built anew{_level(study)}"
 
 
+def _emerging_group(one: Emerging) -> str:
+    return (
+        f"{one.system}, {label(one.later)} after {label(one.earlier)}: {one.entities_added:,} new entities, "
+        f"{_number(one.mentions, 'mention')} of {_number(one.targets, 'target')}"
+    )
+
+
 def _emerging_rows(one: Emerging, ks: Sequence[int]) -> Iterator[Row]:
-    head = (one.system, label(one.earlier), label(one.later), one.entities_added, one.mentions)
-    for what, seconds, at in (
-        ("added", one.seconds_to_add, one.added),
-        ("rebuilt", one.seconds_to_rebuild, one.rebuilt),
-    ):
-        yield (*head, what, round(seconds, 1), *(Score(at[k].value, at[k].interval) for k in ks))
-    gaps = (Gap(one.difference[k].value, one.difference[k].interval) for k in ks)
-    yield (*head, DROP, None, *gaps)
+    for what, seconds, at in _ways(one):
+        yield (what, Amount(seconds), *(Score(at[k].value, at[k].interval) for k in ks))
+    yield (DROP, None, *(Gap(one.difference[k].value, one.difference[k].interval) for k in ks))
+
+
+def _ways(one: Emerging) -> tuple[tuple[str, float, dict[int, Estimate]], ...]:
+    return (ADDED, one.seconds_to_add, one.added), (REBUILT, one.seconds_to_rebuild, one.rebuilt)
 
 
 def _emerging_in_words(study: TimeStudy, ks: Sequence[int]) -> Table:
-    columns = ("system", "before", "now", "new entities", MENTIONS, "what was done", "seconds")
-    groups = [
-        Group(
-            "",
-            [
-                (*_seconds(row[:7]), *(estimate_words(at[k], has_sign=has_sign) for k in ks))
-                for row, (at, has_sign) in zip(
-                    _emerging_rows(one, ks),
-                    ((one.added, False), (one.rebuilt, False), (one.difference, True)),
-                    strict=True,
-                )
-            ],
-        )
-        for one in study.emerging
-    ]
-    heads = (*columns, *(f"accuracy@{k}" for k in ks))
-    return table_of("emerging", _emerging_title(study), heads, *groups)
-
-
-def _seconds(row: Row) -> Row:
-    """The seconds with one digit."""
-    last = row[-1]
-    return (*row[:-1], f"{last:.1f}" if isinstance(last, float) else "")
+    groups = []
+    for one in study.emerging:
+        rows: list[Row] = [
+            (what, f"{seconds:,.1f}", *(estimate_words(at[k]) for k in ks)) for what, seconds, at in _ways(one)
+        ]
+        rows.append((DROP, "", *(estimate_words(one.difference[k], has_sign=True) for k in ks)))
+        groups.append(Group(_emerging_group(one), rows))
+    columns = (_DONE, "seconds", *(f"accuracy@{k}" for k in ks))
+    return table_of("emerging", _emerging_title(study), columns, *groups)
 
 
 # Figures

@@ -30,18 +30,17 @@ FOLDER = "models"
 
 
 def config_of(options: TimeOptions) -> TrainConfig:
-    """How a bi-encoder is trained; as in the paper, a mention is told from the other entities of its batch."""
+    """How a bi-encoder is trained: the preset, with what the options say over it."""
     from entlink.learning.train_config import read_train_config
 
-    settings = {
-        "training.negatives": "0",
-        "model.mention_tokens": str(options.tokens),
-        "model.entity_tokens": str(options.tokens),
-        "training.seed": str(options.seed),
-        "model.base": json.dumps(str(options.base)),
-        **options.settings,
+    said: dict[str, object] = {
+        "model.base": options.base,
+        "model.mention_tokens": options.tokens,
+        "model.entity_tokens": options.tokens,
     }
-    config = read_train_config(options.preset, settings)
+    laid = {key: json.dumps(value, ensure_ascii=False) for key, value in said.items() if value is not None}
+    laid["training.seed"] = str(options.seed)
+    config = read_train_config(options.preset, {**laid, **options.settings})
     if config.model.kind != "bi-encoder":
         raise ConfigError(f"{options.preset}: it trains a {config.model.kind}. Name one of a bi-encoder")
     if config.training.negatives and config.training.mine != "names":
@@ -55,18 +54,30 @@ def model_folder(place: Place, date: str) -> Path:
 
 
 def train_on(
-    place: Place, data: TemporalDataset, date: str, bases: Bases, options: TimeOptions, progress: Progress
+    place: Place,
+    data: TemporalDataset,
+    date: str,
+    bases: Bases,
+    options: TimeOptions,
+    config: TrainConfig,
+    progress: Progress,
 ) -> Training:
     """The bi-encoder of a snapshot, trained now if it is not there."""
     return place.kept(
         f"{FOLDER}/{snapshot_folder(date)}.json",
         Training,
-        lambda: _trained(place, data, date, bases, options, progress),
+        lambda: _trained(model_folder(place, date), data, date, bases, options, config, progress),
     )
 
 
 def _trained(
-    place: Place, data: TemporalDataset, date: str, bases: Bases, options: TimeOptions, progress: Progress
+    folder: Path,
+    data: TemporalDataset,
+    date: str,
+    bases: Bases,
+    options: TimeOptions,
+    config: TrainConfig,
+    progress: Progress,
 ) -> Training:
     from entlink.encoders.extras import require_train
 
@@ -77,10 +88,8 @@ def _trained(
     from entlink.learning.pairs.data import drawn, mine
     from entlink.learning.train import CHECKPOINT, train
 
-    folder = model_folder(place, date)
     if (folder / CARD).is_file() and not has_checkpoint(folder / CHECKPOINT):
         return _said(folder, date)  # trained, but killed before that was noted here
-    config = config_of(options)
 
     def told(stage: str, done: float, total: float) -> None:
         progress(f"{snapshot_folder(date)}: {stage}", done, total)
@@ -91,8 +100,8 @@ def _trained(
         if not examples:
             raise InputError(f"{data.folder}: {date} has no row to train on. Leave it out with --snapshots")
         training = config.training
-        most = training.epochs * ceil(len(examples) / (training.batch * training.accumulate))
-        steps = training.steps or (most if options.minutes else min(most, options.steps))
+        most = training.steps or training.epochs * ceil(len(examples) / (training.batch * training.accumulate))
+        steps = most if options.minutes else min(most, options.steps)
         config = msgspec.structs.replace(config, training=msgspec.structs.replace(training, steps=steps))
         mined = mine(config, kb, [*examples, *aside], progress=told)
         report = train(

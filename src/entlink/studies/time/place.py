@@ -44,14 +44,12 @@ def take_place(folder: Path, plan: Mapping[str, Any], *, replace: bool) -> Place
     """The folder for a study of this plan; an error where another study or something else is in it."""
     path = folder / PLAN
     encoded = msgspec.json.format(msgspec.json.encode({"entlink": __version__, **plan})) + b"\n"
-    here = [one.name for one in folder.iterdir() if one.name != LOCK]
-    if replace:
-        if here and not path.exists():
-            raise ExistsError(f"{folder}: this folder holds something else than a study. Name another")
-        clear(folder)
-    elif here and not path.exists():
+    done = [one.name for one in folder.iterdir() if one.name not in (LOCK, PLAN)]
+    if done and not path.exists():
         raise ExistsError(f"{folder}: this folder holds something else than a study. Name another")
-    elif path.exists() and path.read_bytes() != encoded:
+    if replace:
+        clear(folder)
+    elif done and path.read_bytes() != encoded:
         raise InputError(f"{folder}: {_differing(path, encoded)}. Name another folder, or begin anew with --replace")
     write_whole(path, encoded)
     return Place(folder)

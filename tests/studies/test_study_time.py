@@ -11,6 +11,7 @@ for module in ("torch", "transformers", "onnx", "onnxruntime", "tokenizers", "sa
     pytest.importorskip(module)
 
 import msgspec  # noqa: E402
+import numpy  # noqa: E402
 import torch  # noqa: E402
 
 from entlink.errors import ConfigError, ExistsError, InputError  # noqa: E402
@@ -335,6 +336,53 @@ def test_another_kind_of_model_is_an_error(data, base, tmp_path):
 
 
 # Parts
+
+
+class Drawn:
+    """An encoder whose vectors are given by hand: mentions and entities by the number that is their id."""
+
+    name = identity = entity_identity = "drawn"
+    dimension, similarity = 3, "dot"
+
+    def __init__(self, mentions, entities):
+        self._mentions, self._entities = mentions, entities
+
+    def encode_mentions(self, mentions):
+        return self._mentions[[int(document.id) for document, _ in mentions]]
+
+    def encode_entities(self, entities):
+        return self._entities[[int(entity.id) for entity in entities]]
+
+    def entity_content(self, entity):
+        return entity.id
+
+
+@pytest.mark.parametrize("at_once", [1, 3, 100])
+def test_places_are_those_of_sorting_all_scores(tmp_path, monkeypatch, at_once):
+    from entlink.documents import Document, Entity, Mention, Span
+    from entlink.io.progress import ignore_progress
+    from entlink.kb.indexes.vectors.store import ContentVectors
+    from entlink.studies.time import ranks
+    from entlink.studies.time.asked import Asked
+
+    monkeypatch.setattr(ranks, "_COMPARED_AT_ONCE", at_once)
+    random = numpy.random.default_rng(3)
+    # Whole numbers go through half precision as they are, and give many ties.
+    mentions, entities = (random.integers(-3, 4, (size, 3)).astype(numpy.float32) for size in (30, 20))
+    dual = Drawn(mentions, entities)
+    pool = ranks.encoded_pool(
+        [Entity(str(number), "e") for number in range(20)], 20, ContentVectors(tmp_path, dual), ignore_progress, ""
+    )
+    targets = [*random.integers(0, 20, 29).tolist(), 99]
+    asked = [
+        Asked(Document(str(at), "m"), Mention(Span(0, 1), "m"), str(target), "e", "new")
+        for at, target in enumerate(targets)
+    ]
+    wanted = []
+    for at, target in enumerate(targets[:-1]):
+        scores = entities @ mentions[at]
+        wanted.append(1 + sum(scores[other] >= scores[target] for other in range(20) if other != target))
+    assert ranks.ranks_by_vectors(dual, pool, asked, ignore_progress, "") == [*wanted, 0]
 
 
 def test_contexts_keep_their_spaces(tmp_path):

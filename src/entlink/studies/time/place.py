@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from entlink.encoders.identities import slug
 from entlink.errors import ExistsError, InputError
 from entlink.io.atomic import write_whole
 from entlink.io.resuming import PLAN, clear
@@ -34,10 +33,6 @@ class Place:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, msgspec.json.encode(made))
         return made
-
-    def of(self, *parts: str) -> Path:
-        """A path in the folder, of names that may have any sign in them."""
-        return self.folder.joinpath(*map(slug, parts))
 
 
 def take_place(folder: Path, plan: Mapping[str, Any], *, replace: bool) -> Place:

@@ -110,7 +110,7 @@ def _chosen(data: TemporalDataset, options: TimeOptions) -> list[str]:
     """The snapshots to study, by their stamps or as their folders are called, the earliest first."""
     if not data.dates:
         raise InputError(f"{data.folder}: the dataset has no snapshot. Build it with --snapshots")
-    names = {name: date for date in data.dates for name in (date, snapshot_folder(date), date[:10])}
+    names = {name: date for date in data.dates for name in (date, snapshot_folder(date))}
     for name in options.snapshots:
         if name not in names:
             there = ", ".join(map(snapshot_folder, data.dates))

@@ -140,7 +140,10 @@ class Document(Record, frozen=True, dict=True):
 
 
 class Entity(Record, frozen=True):
-    """A thing of the knowledge base. `external` maps a scheme (`wikidata`, `url`, …) to an identifier."""
+    """A thing of the knowledge base. `external` maps a scheme (`wikidata`, `url`, …) to an identifier.
+
+    `created` is when it came to be known, `revised` when what is said of it here was written.
+    """
 
     id: str
     title: str
@@ -150,4 +153,5 @@ class Entity(Record, frozen=True):
     images: tuple[str, ...] = ()
     language: str | None = None
     created: str | None = None
+    revised: str | None = None
     external: Mapping[str, str] = {}

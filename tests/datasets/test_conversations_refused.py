@@ -111,7 +111,7 @@ def test_a_set_without_threads_is_not_made(kb, tmp_path):
     corpus = write_corpus(tmp_path / "c", chain("a", f"The [new]({WIKI}Unknown) thing is here now.", *fillers(5)))
     with pytest.raises(InputError, match=r"no thread is left: .*'unresolved': 1.*Check --kb"):
         build_conversations(corpus, tmp_path / "set", harbour(), kb=kb)
-    assert sorted(path.name for path in tmp_path.iterdir() if path.name != "c") == []
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name != "c") == ["set.building"]
 
 
 # Killed builds
@@ -121,7 +121,7 @@ def test_a_set_without_threads_is_not_made(kb, tmp_path):
 def test_a_build_that_ends_half_way_leaves_nothing_in_place(kb, good, tmp_path, step):
     with pytest.raises(KilledError):
         build_conversations(good, tmp_path / "set", harbour(), kb=kb, progress=killed_at(step))
-    assert [path.name for path in tmp_path.iterdir()] == ["good"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["good", "set.building"]
     build_conversations(good, tmp_path / "set", harbour(), kb=kb)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["good", "set"]
 
@@ -134,7 +134,7 @@ def test_what_was_there_stays_when_its_replacement_is_killed(kb, good, tmp_path)
     assert {path.name: path.read_bytes() for path in (tmp_path / "set").iterdir()} == before
 
 
-def test_a_killed_process_leaves_a_folder_of_work_that_the_next_one_clears(kb, good, tmp_path):
+def test_a_killed_process_leaves_a_folder_of_work_that_the_next_one_takes_up(kb, good, tmp_path):
     script = (
         "import os, signal, sys\n"
         "from entlink.datasets.conversations.build import ConversationOptions, build_conversations\n"
@@ -181,7 +181,7 @@ def test_a_folder_of_other_things_is_never_replaced(kb, good, tmp_path):
         build_conversations(good, tmp_path / "precious", harbour(), kb=kb, replace=True)
     with pytest.raises(InputError, match="this is a file"):
         build_conversations(good, tmp_path / "precious" / "letter.txt", harbour(), kb=kb, replace=True)
-    with pytest.raises(InputError, match="a corpus is in it"):
+    with pytest.raises(InputError, match="a source is in it"):
         build_conversations(good, tmp_path / "good", harbour(), kb=kb, replace=True)
     with pytest.raises(InputError, match="there is no folder"):
         build_conversations(good, tmp_path / "none" / "set", harbour(), kb=kb)

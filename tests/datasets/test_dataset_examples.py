@@ -51,6 +51,20 @@ BLINK = json.dumps(
 HANSEL = json.dumps(
     {"id": "x-1", "text": "水星很小。", "start": 0, "end": 2, "mention": "水星", "gold_id": "Q308", "domain": "news"}
 )
+TEMPEL = json.dumps(
+    {
+        "subset": "test",
+        "target_page_id": 63449958,
+        "target_qid": "Q88484856",
+        "snapshot": "2021-01-01T00:00:00Z",
+        "target_title": "COVID-19_pandemic_in_Portland,_Oregon",
+        "category": "new",
+        "mention": "COVID-19 pandemic",
+        "context_left": "Xico and Xica both offered pickup service during the",
+        "context_right": ", as of May 2020. ",
+        "overlap_type": "AMBIGUOUS_SUBSTRING",
+    }
+)
 FILES = [
     ("aida-conll-yago", ["train", "testa", "testb"], "AIDA-YAGO2-dataset.tsv", AIDA, 3),
     ("kore50", ["all"], "kore50-nif-2014-11-03.ttl", NIF, 1),
@@ -62,6 +76,7 @@ FILES = [
     ("wned-cweb-blink", ["all"], "clueweb_questions.jsonl", BLINK, 1),
     ("wned-wiki-blink", ["all"], "wnedwiki_questions.jsonl", BLINK, 1),
     ("hansel", ["few-shot"], "hansel-few-shot-v1.jsonl", HANSEL, 1),
+    ("tempel", ["test"], "2021-test.jsonl", TEMPEL, 1),
     ("hansel", ["zero-shot"], "hansel-zero-shot-v1.jsonl", HANSEL, 1),
 ]
 

@@ -26,7 +26,9 @@ def thread(id: str, utterances: int, annotations: int, *, exact: bool = False) -
 
 def places(folder: Path, threads, *, share=1.0, limit=None, seed=0) -> dict[str, int]:
     with staging(folder) as shelf:
-        shelf.write_threads(iter(threads), seed)
+        with shelf.writing_threads(seed) as writer:
+            for document, time in threads:
+                writer.add(document, time)
         cap_exact(shelf.connection, share)
         split(shelf.connection, LAST, limit)
         return dict(shelf.connection.execute("SELECT id, place FROM threads").fetchall())

@@ -12,9 +12,10 @@ from entlink.documents import Document
 from entlink.errors import ConfigError
 from entlink.evaluation import EvaluationOptions, evaluate, leakage
 from entlink.evaluation.identities import Identities
-from entlink.evaluation.scoring.slices import Training, overlap_category, slicers
+from entlink.evaluation.scoring.slices import Training, slicers
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.testing import toy_kb
+from entlink.text.titles import overlap_category
 from knowledge_bases import SHARED_DATA, article, make_kb
 from sliced_documents import answers, document, table
 

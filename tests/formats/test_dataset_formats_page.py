@@ -23,6 +23,7 @@ ANSWERS = {
     "fever": [],
     "linked-mentions": [("Danube", ("Danube",))],
     "hansel": [("乌尔姆", ("Q3012",))],
+    "tempel": [("host", ("Sacramental bread",))],
 }
 
 

@@ -77,6 +77,13 @@ SAMPLES: dict[tuple[str, str], object] = {
     ("fever", ""): {"id": 7, "label": "SUPPORTS", "claim": "Ulm is a town.", "evidence": [[[1, 2, "Ulm", 0]]]},
     ("linked-mentions", ""): {"id": "u", "text": "in Ulm", "mentions": [{"start": 3, "end": 6, "entity": "Ulm"}]},
     ("hansel", ""): {"id": "h", "text": "在乌尔姆", "start": 1, "end": 4, "mention": "乌尔姆", "gold_id": "Q3012"},
+    ("tempel", ""): {
+        "target_page_id": 7,
+        "target_qid": None,
+        "snapshot": "2021-01-01T00:00:00Z",
+        "target_title": "Sacramental_bread",
+        **CONTEXTS,
+    },
     ("jsonl", "gold"): {"id": "d", "text": "Ann", "gold": [{"start": 0, "end": 3, "entity": "Q1"}]},
     ("jsonl", "mentions"): {"id": "d", "text": "Ann", "mentions": [{"start": 0, "end": 3}]},
     ("jsonl", "links"): {"text": "Ann", "links": [{"start": 0, "end": 3, "entity": "Q1", "score": 0.5}]},

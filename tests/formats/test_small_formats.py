@@ -8,7 +8,7 @@ import json
 import pytest
 
 from entlink.documents import GoldLink, Span
-from entlink.formats.public import fever, hansel, jsonl, linked_mentions, wikisrs
+from entlink.formats.public import fever, hansel, jsonl, linked_mentions, tempel, wikisrs
 from entlink.formats.public.wikisrs import EntityPair
 from format_samples import answers, error_of, skipping, write_lines
 
@@ -211,3 +211,61 @@ def test_a_row_without_an_id_or_mention_is_read(tmp_path):
 def test_hansel_is_told_by_its_head(tmp_path):
     assert hansel.looks_like(tmp_path / "h", json.dumps(ROW).encode())
     assert not hansel.looks_like(tmp_path / "h", json.dumps(LINKED).encode())
+
+
+# TempEL
+
+TEMPEL = {
+    "subset": "train",
+    "target_page_id": 1359030,
+    "target_qid": "Q207104",
+    "snapshot": "2021-01-01T00:00:00Z",
+    "target": "Sacramental bread, sometimes called altar bread …",
+    "target_title": "Sacramental_bread",
+    "category": "continual",
+    "mention": "host",
+    "context_left": "religious symbol (such as the",
+    "context_right": "). Garland paintings",
+    "target_bert_tokenized": ["sacramental", "bread"],
+    "overlap_type": "LOW_OVERLAP",
+    "men_prior": 0.075,
+}
+
+
+def test_a_row_of_tempel_is_a_document_as_of_its_snapshot(tmp_path):
+    [document] = tempel.read(write_lines(tmp_path / "t.jsonl", [TEMPEL]))
+    assert document.text == "religious symbol (such as the host). Garland paintings"
+    assert (document.id, document.date) == ("1359030:1", "2021-01-01T00:00:00Z")
+    assert answers(document) == [("host", ("Sacramental bread",))]
+    known = {"title": "Sacramental bread", "page": "1359030", "wikidata": "Q207104", "category": "LOW_OVERLAP"}
+    assert document.gold[0].meta == known
+    assert document.meta == {"subset": "train", "category": "continual", "men_prior": 0.075}
+
+
+def test_contexts_with_white_space_of_their_own_stay_as_they_are(tmp_path):
+    row = {**TEMPEL, "context_left": "the\n\n", "context_right": " , too", "target_qid": None}
+    [document] = tempel.read(write_lines(tmp_path / "t.jsonl", [row]))
+    assert document.text == "the\n\nhost , too"
+    assert "wikidata" not in document.gold[0].meta
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ({"mention": ""}, "field mention is empty"),
+        ({"target_title": " "}, "field target_title is empty"),
+        ({"context_left": None}, "field context_left"),
+    ],
+)
+def test_a_bad_row_of_tempel_is_named_and_can_be_skipped(more, told, tmp_path):
+    path = write_lines(tmp_path / "t.jsonl", [TEMPEL, {**TEMPEL, **more}])
+    message = error_of(tempel.read, path)
+    assert message.startswith(f"{path}, line 2: ")
+    assert told in message
+    assert len(skipping(tempel.read, path)[0]) == 1
+
+
+def test_tempel_is_told_by_its_head_however_long_the_target(tmp_path):
+    row = {**TEMPEL, "target": "x" * 100_000}
+    assert tempel.looks_like(tmp_path / "t", json.dumps(row).encode()[:65_536])
+    assert not tempel.looks_like(tmp_path / "t", json.dumps(ROW).encode())

@@ -15,14 +15,15 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from entlink.errors import FieldError, SourceError
-from entlink.io.files import open_bytes, plain_name
+from entlink.io.files import Meter, open_bytes, plain_name
 from entlink.io.ledger import OnError
 from entlink.io.lines import read_json_lines
 from entlink.sources.columns import ColumnMapping
-from entlink.sources.json_array import array_items
+from entlink.sources.json_array import array_items, object_members
 from entlink.sources.reading import Reading
 
 _LINES, _ARRAY, _ABOUT = "utterances.jsonl", "utterances.json", "corpus.json"
+_CONVERSATIONS = "conversations.json"
 _PREFIX, _SUFFIX = "subreddit-", ".corpus"
 _LATEST = 10**11  # seconds; later than the year 5000, so that milliseconds are told apart
 _LEFT_OUT = "--on-error skip leaves it out"
@@ -59,6 +60,13 @@ class _Row(msgspec.Struct, gc=False):
     meta: _Meta | None = None
 
 
+class _Titled(msgspec.Struct, gc=False):
+    """What is said of a conversation: in newer corpora under `meta`."""
+
+    title: Any = None
+    meta: dict[str, Any] | None = None
+
+
 class Corpus:
     """A corpus on disk. `subreddit` is what its folder or its `corpus.json` says it is of, None if neither does."""
 
@@ -87,6 +95,32 @@ class Corpus:
                 continue
             reading.records += 1
             yield utterance
+
+    def titles(self, reading: Reading) -> Iterator[tuple[str, str]]:
+        """The title of each conversation that has one, from `conversations.json` beside the utterances."""
+        path = next((file for file in self.path.parent.iterdir() if plain_name(file) == _CONVERSATIONS), None)
+        if path is None:
+            hint = "Fetch the corpus again, or do without titles"
+            raise SourceError(
+                f"titles of posts are in {_CONVERSATIONS}, which is not there", str(self.path), hint=hint
+            )
+        decoder, names = msgspec.json.Decoder(_Titled), msgspec.json.Decoder(str)
+        with open_bytes(path, Meter()) as file:
+            members = object_members(file, path)
+            while True:
+                try:
+                    name, said = next(members)
+                    titled = decoder.decode(said)
+                    title = (titled.meta or {}).get("title") or titled.title
+                    if isinstance(title, str) and title.strip():
+                        yield names.decode(name).strip(), title.strip()
+                except StopIteration:
+                    return
+                except SourceError as error:
+                    reading.fail(error)
+                    return
+                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                    reading.fail(SourceError(f"conversation {name!r} is bad: {error}", str(path), hint=_LEFT_OUT))
 
     def _rows(self, reading: Reading) -> Iterator[tuple[int, _Row]]:
         decoder = msgspec.json.Decoder(_Row)

@@ -1,4 +1,4 @@
-"""The objects of a file that is one JSON array, one after the other, so that it need not fit into memory."""
+"""The objects of a file that is one JSON array, or one object, one after the other: it need not fit into memory."""
 
 from __future__ import annotations
 
@@ -16,11 +16,17 @@ _CHUNK = 1 << 18
 _MARK = re.compile(rb'["{}\[\]]')
 _STRING_REST = re.compile(rb'(?:[^"\\]|\\.)*+"', re.DOTALL)
 _BETWEEN = re.compile(rb"[ \t\r\n,]*+")
+_COLON = re.compile(rb"[ \t\r\n:]*+")
 
 
 def array_items(file: BufferedReader, path: Path) -> Iterator[tuple[int, bytes]]:
     """Each object's number from 0 and its bytes, undecoded. A file that is no array, or ends early, is an error."""
     return _Scanner(file, path).items()
+
+
+def object_members(file: BufferedReader, path: Path) -> Iterator[tuple[bytes, bytes]]:
+    """Each name and its object, undecoded, of a file that is one object of objects."""
+    return _Scanner(file, path).members()
 
 
 class _Scanner:
@@ -32,7 +38,7 @@ class _Scanner:
         self._at = self._number = 0
 
     def items(self) -> Iterator[tuple[int, bytes]]:
-        self._open()
+        self._open(b"[", "array", "A corpus of the older layout is one array of objects")
         while (first := self._next_byte()) != b"]":
             if first != b"{":
                 raise self._error("this is not an object", "Each item of the array must be an utterance")
@@ -41,17 +47,36 @@ class _Scanner:
             self._at = end
             self._number += 1
 
-    def _open(self) -> None:
+    def members(self) -> Iterator[tuple[bytes, bytes]]:
+        self._open(b"{", "object", "It must map names to objects")
+        while (first := self._next_byte()) != b"}":
+            if first != b'"':
+                raise self._error("this is not a name", "It must map names to objects")
+            end = self._end_of_name()
+            name, self._at = self._held[self._at : end], end
+            if self._next_byte(_COLON) != b"{":
+                raise self._error(f"{name.decode(errors='replace')} is not an object", "It must map names to objects")
+            end = self._end_of_object()
+            yield name, self._held[self._at : end]
+            self._at = end
+            self._number += 1
+
+    def _end_of_name(self) -> int:
+        while (string := _STRING_REST.match(self._held, self._at + 1)) is None:
+            self._need_more()
+        return string.end()
+
+    def _open(self, bracket: bytes, kind: str, hint: str) -> None:
         while not self._held.strip() and self._read():
             self._held = self._held.removeprefix(codecs.BOM_UTF8)
-        if not self._held.lstrip().startswith(b"["):
-            raise self._error("the file is not a JSON array", "A corpus of the older layout is one array of objects")
-        self._at = self._held.index(b"[") + 1
+        if not self._held.lstrip().startswith(bracket):
+            raise self._error(f"the file is not a JSON {kind}", hint)
+        self._at = self._held.index(bracket) + 1
 
-    def _next_byte(self) -> bytes:
+    def _next_byte(self, skipped: re.Pattern[bytes] = _BETWEEN) -> bytes:
         """The first byte after the commas and white space between two objects; what is before is forgotten."""
         while True:
-            between = _BETWEEN.match(self._held, self._at)
+            between = skipped.match(self._held, self._at)
             assert between is not None
             self._at = between.end()
             if self._at > _CHUNK:

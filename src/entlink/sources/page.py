@@ -30,7 +30,7 @@ class Paragraph(Record, frozen=True):
     image: str | None = None
 
 
-class Page(Record, frozen=True):
+class Page(Record, frozen=True, tag=True):
     """One record of a source.
 
     `valid_from` and `valid_to` (ISO dates as given, half-open) date this version of the entity; several
@@ -51,14 +51,14 @@ def whole_text(page: Page) -> str:
     return BETWEEN_PARAGRAPHS.join(written) or page.entity.description
 
 
-class Redirect(Record, frozen=True):
+class Redirect(Record, frozen=True, tag=True):
     """A title that stands for another one."""
 
     title: str
     target: str
 
 
-class Meanings(Record, frozen=True):
+class Meanings(Record, frozen=True, tag=True):
     """A disambiguation page: its own title, the name it is about, and the titles that the name may mean."""
 
     title: str

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -18,6 +19,9 @@ from entlink.sources.mediawiki.options import WikiOptions
 from entlink.sources.page import Item, NameRule, Page
 from entlink.sources.part import PagesPart, Part, packed_parts
 from entlink.sources.reading import Reading
+
+if TYPE_CHECKING:
+    from entlink.sources.mediawiki.history import HistoryOptions
 
 
 class Source:
@@ -38,17 +42,28 @@ class Source:
         self.path = path
         self.format = format.name
         self.on_error: OnError = on_error
-        self._format, self._columns, self._language, self._options = format, columns, language, wiki
+        self.language, self.options = language, wiki
+        self.history: HistoryOptions | None = None
+        self._format, self._columns = format, columns
         self._files = files_of(path, format)
         self.size = sum(file.stat().st_size for file in self._files)
         self._reading = self._new_reading()
 
     def _new_reading(self) -> Reading:
-        return Reading(self._files, self._columns, self.on_error, self._language, self._options)
+        return Reading(self._files, self._columns, self.on_error, self.language, self.options, self.history)
 
     def note_disambiguations(self, folder: Path) -> None:
         """Where the disambiguation pages are listed that tables of the wiki tell of."""
-        self._options = msgspec.structs.replace(self._options, disambiguations=str(folder))
+        self.options = msgspec.structs.replace(self.options, disambiguations=str(folder))
+
+    def as_history(self, history: HistoryOptions) -> Source:
+        """The same dump, the parts of which have `dated_items`: what was stable at the snapshots."""
+        if self.format != "mediawiki":
+            problem = f"it is of the format {self.format}, and only a wiki's export has a history"
+            raise SourceError(problem, str(self.path), hint="Give the dump pages-meta-history")
+        source = Source(self.path, self._format, self._columns, self.on_error, self.language, self.options)
+        source.history = history
+        return source
 
     @cached_property
     def wiki(self) -> str | None:

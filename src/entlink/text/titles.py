@@ -30,6 +30,21 @@ def spaced(title: str) -> str:
     return title.replace("_", " ")
 
 
+def overlap_category(surface: str, title: str) -> str:
+    """ZESHEL's four: the title itself, the title but for a closing parenthesis, a part of it, or none of these."""
+    name, whole = folded_title(surface), folded_title(title)
+    if name == whole:
+        return "HIGH_OVERLAP"
+    if whole.startswith(f"{name} (") and whole.endswith(")"):
+        return "MULTIPLE_CATEGORIES"
+    return "AMBIGUOUS_SUBSTRING" if name in whole else "LOW_OVERLAP"
+
+
+def folded_title(text: str) -> str:
+    """A title or name without regard to case, white space and `_`."""
+    return " ".join(text.replace("_", " ").split()).casefold()
+
+
 def looks_like_disambiguation(title: str, description: str | None) -> bool:
     """Whether a page only lists what its name may mean, by its title or how its text begins (English, Chinese)."""
     if _SAYS_SO.search(title):

@@ -106,9 +106,11 @@ def _configure_texts(parser: Parser) -> None:
     group = parser.add_argument_group("cleaning and pruning of utterances")
     add_fields(group, ConversationOptions, "characters", "max_repeats")
     group.add_argument(
-        "--profanity", metavar="FILE", help="words that prune an utterance, one a line (default: none)"
+        "--profanity",
+        metavar="FILE",
+        help="words that prune an utterance, one a line (default: none, with a warning)",
     )
-    add_fields(group, ConversationOptions, "min_tokens", "max_tokens", "max_characters", "pruned")
+    add_fields(group, ConversationOptions, "min_tokens", "max_tokens", "max_characters", "pruned", "titles")
 
 
 def _configure_threads(parser: Parser) -> None:
@@ -142,7 +144,7 @@ def _build(arguments: Namespace) -> None:
             )
     except (KeyboardInterrupt, RuntimeError) as problem:
         if is_interruption(problem):
-            note("nothing was made; the same command starts anew")
+            note("what was done is kept; the same command goes on from there")
         raise
     _summarise(arguments, made, monotonic() - started)
 
@@ -208,7 +210,8 @@ COMMANDS = {
         "Make a set of conversations from ConvoKit's corpora of Reddit, as paper 1 describes: each path from a post "
         "to a last reply becomes a document whose gold is what users linked to a wiki. The folder has train.jsonl "
         "and test.jsonl, split as published, train.apart.jsonl for a split whose conversations do not cross, "
-        "card.json and DATASHEET.md. It is there whole or not at all.",
+        "card.json and DATASHEET.md. It is there whole or not at all; a build that was interrupted goes on where it "
+        "stopped when the same command is run again.",
         (
             "entlink datasets build conversations samples/subreddit-BackyardAstronomy --kb wiki.kb -o threads",
             "entlink datasets build conversations samples --kb wiki.kb -o astronomy "

@@ -19,6 +19,7 @@ BareUrls = Literal["name", "none"]
 Characters = Literal["latin", "ascii", "any"]
 Pruning = Literal["utterance", "thread"]
 Scope = Literal["thread", "conversation", "speaker", "none"]
+Titles = Literal["none", "meta", "text"]
 
 # What users call a link when they do not name what it leads to; compared without case and signs.
 NONSENSE = (
@@ -90,6 +91,13 @@ class ConversationOptions(msgspec.Struct, frozen=True):
         ),
     ] = "thread"
     unaugmented: tuple[str, ...] = UNAUGMENTED
+    titles: Annotated[
+        Titles,
+        Meta(
+            description="titles of posts: left out (default), kept as `title` in the meta of threads, or put before "
+            "the texts of posts, where they are cleaned and their names become gold, too"
+        ),
+    ] = "none"
     min_utterances: Annotated[int, Meta(ge=1, description="of a thread")] = 5
     min_annotations: Annotated[int, Meta(ge=1, description="of a thread")] = 1
     exact_share: Annotated[

@@ -50,7 +50,7 @@ class Preparer:
 
     def _raw_reason(self, text: str) -> str | None:
         """Why an utterance is pruned unread."""
-        if text.strip().casefold() in _DELETED:
+        if is_deleted(text):
             return "deleted"
         return "long" if len(text) > self._options.max_characters else None
 
@@ -68,6 +68,11 @@ class Preparer:
         self._marker.counts["lost in cleaning"] += len(moved) - len(annotations)
         refused = tuple(span for one in marked.refused if (span := cleaned.moved(one)) is not None)
         return Ready(utterance, cleaned.text, annotations, refused)
+
+
+def is_deleted(text: str) -> bool:
+    """Whether nothing of a text is left: its author or a moderator took it away."""
+    return text.strip().casefold() in _DELETED
 
 
 def profanity_pattern(words: Sequence[str]) -> re.Pattern[str] | None:

@@ -1,4 +1,7 @@
-"""Utterances by conversation and threads by number, on disk: memory holds one conversation at a time."""
+"""Utterances by conversation and threads by number, on disk: memory holds one conversation at a time.
+
+What was done is kept with what it had counted, so that a build that was killed goes on from there.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from entlink.datasets.conversations.threads import is_exact
 from entlink.datasets.selection import hash_of
@@ -18,8 +21,6 @@ from entlink.sources.convokit import Utterance
 _DATABASE, _THREADS = "staging.sqlite", "threads.jsonl"
 _HALF = 2**63  # SQLite's integers have a sign
 _SCHEMA = (
-    "PRAGMA journal_mode = OFF",
-    "PRAGMA synchronous = OFF",
     """CREATE TABLE utterances (
         id TEXT NOT NULL UNIQUE, conversation TEXT NOT NULL, parent TEXT, speaker TEXT NOT NULL,
         time INTEGER NOT NULL, text TEXT NOT NULL, subreddit TEXT, number INTEGER NOT NULL,
@@ -29,17 +30,19 @@ _SCHEMA = (
         number INTEGER PRIMARY KEY, id TEXT NOT NULL, conversation TEXT NOT NULL, time INTEGER NOT NULL,
         utterances INTEGER NOT NULL, annotations INTEGER NOT NULL, exact INTEGER NOT NULL, hash INTEGER NOT NULL,
         start INTEGER NOT NULL, size INTEGER NOT NULL, place INTEGER NOT NULL)""",
-    "BEGIN",  # nothing is read by anyone else, and nothing is kept of a build that was killed
+    "CREATE TABLE titles (conversation TEXT PRIMARY KEY, title TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE steps (step TEXT PRIMARY KEY, done INTEGER NOT NULL, told BLOB NOT NULL) WITHOUT ROWID",
 )
 DROPPED, TRAIN, CROSSING, TEST = range(4)  # where a thread goes; crossing: to training, but its conversation to test
 
 
 class Staged(NamedTuple):
-    """A conversation: its utterances, and for each the number of its corpus."""
+    """A conversation: its utterances, for each the number of its corpus, and its title where that is kept."""
 
     id: str
     utterances: list[Utterance]
     corpora: dict[str, int]
+    title: str | None = None
 
 
 class Staging:
@@ -47,7 +50,20 @@ class Staging:
 
     def __init__(self, folder: Path, connection: sqlite3.Connection) -> None:
         self.connection, self._path = connection, folder / _THREADS
-        self._number = 0
+
+    def done(self, step: str) -> tuple[int, bytes]:
+        """How far a step was when it was kept last, and what was told of it then."""
+        row = self.connection.execute("SELECT done, told FROM steps WHERE step = ?", (step,)).fetchone()
+        return (0, b"") if row is None else (int(row[0]), bytes(row[1]))
+
+    def keep(self, step: str, done: int, told: bytes) -> None:
+        """Keep all that was added since the last time."""
+        self.connection.execute("INSERT OR REPLACE INTO steps VALUES (?, ?, ?)", (step, done, told))
+        self.connection.commit()
+        self.connection.execute("BEGIN")
+
+    def add_titles(self, titles: Iterator[tuple[str, str]]) -> None:
+        self.connection.executemany("INSERT OR IGNORE INTO titles VALUES (?, ?)", titles)
 
     def add(self, utterance: Utterance, corpus: int, *, is_linked: bool) -> bool:
         """Keep an utterance; False if there is one with its id. Conversations without links are never read again."""
@@ -65,14 +81,15 @@ class Staging:
         linked = self.connection.execute("SELECT count(*) FROM linked").fetchone()
         return int(all_of_them[0]), int(linked[0])
 
-    def conversations(self) -> Iterator[Staged]:
-        """Those with a link, the oldest first, whatever order the corpora have."""
+    def conversations(self, done: int = 0) -> Iterator[Staged]:
+        """Those with a link, the oldest first, whatever order the corpora have; `done` of them are passed over."""
         self.connection.execute("CREATE INDEX IF NOT EXISTS by_conversation ON utterances (conversation)")
         query = (
             "SELECT conversation, min(CASE WHEN parent IS NULL THEN time END) AS began"
             " FROM linked JOIN utterances USING (conversation) GROUP BY conversation ORDER BY began, conversation"
+            " LIMIT -1 OFFSET ?"
         )
-        for conversation, _ in self.connection.execute(query):
+        for conversation, _ in self.connection.execute(query, (done,)):
             yield self._conversation(conversation)
 
     def _conversation(self, id: str) -> Staged:
@@ -81,24 +98,21 @@ class Staging:
             " FROM utterances WHERE conversation = ? ORDER BY time, id"
         )
         rows = self.connection.execute(query, (id,)).fetchall()
-        return Staged(id, [Utterance(*row[1:]) for row in rows], {row[1]: row[0] for row in rows})
+        titled = self.connection.execute("SELECT title FROM titles WHERE conversation = ?", (id,)).fetchone()
+        title = None if titled is None else titled[0]
+        return Staged(id, [Utterance(*row[1:]) for row in rows], {row[1]: row[0] for row in rows}, title)
 
     # Threads
 
-    def write_threads(self, threads: Iterator[tuple[Document, int]], seed: int) -> int:
-        """Keep threads, each with the time of its conversation; returns how many there are."""
-        with self._path.open("wb") as file:
-            for document, time in threads:
-                line = encode_document(document) + b"\n"
-                self._note(document, time, hash_of(seed, "exact", document.id), file.tell(), len(line))
-                file.write(line)
-        return self._number
-
-    def _note(self, document: Document, time: int, hash: int, start: int, size: int) -> None:
-        self._number += 1
-        facts = (time, len(document.turns), len(document.gold), is_exact(document), hash - _HALF, start, size)
-        row = (self._number, document.id, document.meta["conversation"], *facts, DROPPED)
-        self.connection.execute(f"INSERT INTO threads VALUES ({', '.join('?' * len(row))})", row)
+    @contextmanager
+    def writing_threads(self, seed: int) -> Iterator[ThreadWriter]:
+        """Threads are added to those that were kept."""
+        row = self.connection.execute("SELECT max(number), max(start + size) FROM threads").fetchone()
+        number, end = row[0] or 0, row[1] or 0
+        with self._path.open("r+b" if self._path.exists() else "w+b") as file:
+            file.truncate(end)  # what a killed build wrote after that is not known
+            file.seek(end)
+            yield ThreadWriter(self.connection, file, number, seed)
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Where each thread that stays goes, and its line, in order."""
@@ -109,10 +123,43 @@ class Staging:
                 yield place, file.read(size)
 
 
+class ThreadWriter:
+    """Writes threads to a file, and what is known of each to the store."""
+
+    def __init__(self, connection: sqlite3.Connection, file: BinaryIO, number: int, seed: int) -> None:
+        self.number = number  # of the last thread
+        self._connection, self._file, self._seed = connection, file, seed
+
+    def add(self, document: Document, time: int) -> None:
+        """Keep a thread with the time of its conversation."""
+        line = encode_document(document) + b"\n"
+        self.number += 1
+        chance = hash_of(self._seed, "exact", document.id) - _HALF
+        facts = (
+            time,
+            len(document.turns),
+            len(document.gold),
+            is_exact(document),
+            chance,
+            self._file.tell(),
+            len(line),
+        )
+        row = (self.number, document.id, document.meta["conversation"], *facts, DROPPED)
+        self._connection.execute(f"INSERT INTO threads VALUES ({', '.join('?' * len(row))})", row)
+        self._file.write(line)
+
+    def flush(self) -> None:
+        """What is kept in the store must be in the file first."""
+        self._file.flush()
+
+
 @contextmanager
 def staging(folder: Path) -> Iterator[Staging]:
-    """A new store of utterances and threads in a folder of work; a full disk is told in words."""
+    """The store of utterances and threads in a folder of work; a full disk is told in words."""
     with errors_told(folder), closing(sqlite3.connect(folder / _DATABASE, isolation_level=None)) as connection:
-        for statement in _SCHEMA:
-            connection.execute(statement)
+        connection.execute("PRAGMA synchronous = OFF")  # of a machine that fails nothing need be kept
+        connection.execute("BEGIN")
+        if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            for statement in _SCHEMA:
+                connection.execute(statement)
         yield Staging(folder, connection)

@@ -13,13 +13,13 @@ from entlink.datasets.conversations.datasheet import datasheet
 from entlink.datasets.conversations.domains import Domain, domain_of
 from entlink.datasets.conversations.mentions import Marker
 from entlink.datasets.conversations.options import ConversationOptions, last_second
-from entlink.datasets.conversations.pruning import Preparer
+from entlink.datasets.conversations.pruning import Preparer, is_deleted, profanity_pattern
 from entlink.datasets.conversations.report import ConversationsReport, CorpusCard, ThreadFile, told_options
 from entlink.datasets.conversations.split import cap_exact, split
 from entlink.datasets.conversations.staging import CROSSING, TEST, TRAIN, Staged, Staging
 from entlink.datasets.conversations.statistics import StatisticsTally
-from entlink.datasets.conversations.target import CARD, DATASHEET
-from entlink.datasets.conversations.threads import Conversation, ThreadMaker
+from entlink.datasets.conversations.threads import Conversation, ThreadMaker, with_title
+from entlink.datasets.folder_target import CARD, DATASHEET
 from entlink.datasets.hyperlinks.report import KnowledgeBaseCard
 from entlink.datasets.wiki_titles import WikiTitles
 from entlink.documents import Document
@@ -39,7 +39,18 @@ _FILES = (
     ("train.apart.jsonl", "apart", (TRAIN,)),
 )
 _EVERY = 1024  # records between two reports of progress
+_KEPT_EVERY = 1000  # conversations
+_READING, _THREADS = "reading", "threads"
 _SKIP = "--on-error skip leaves them out"
+
+
+class _Told(msgspec.Struct):
+    """What was counted up to a step that is kept."""
+
+    cards: list[CorpusCard]
+    counts: list[dict[str, int]]
+    skipped: int
+    problems: list[str]
 
 
 class ConversationBuilder:
@@ -60,6 +71,7 @@ class ConversationBuilder:
         self._ledger = Ledger(options.on_error)
         self._faults: Counter[str] = Counter()
         self._cards: list[CorpusCard] = []
+        self._profanity = profanity_pattern(options.profanity)
 
     def build(self, folder: Path, card: KnowledgeBaseCard, command: str) -> ConversationsReport:
         """Write the set's files into a folder; returns its card."""
@@ -76,8 +88,11 @@ class ConversationBuilder:
     def _read_all(self) -> None:
         total = sum(corpus.size for corpus in self._corpora)
         before = 0
+        done = self._take_up(_READING)
         for number, corpus in enumerate(self._corpora):
-            self._read(corpus, number, before, total)
+            if number >= done:
+                self._read(corpus, number, before, total)
+                self._keep(_READING, number + 1)
             before += corpus.size
         if not any(card.taken for card in self._cards):
             raise self._nothing_taken()
@@ -90,6 +105,8 @@ class ConversationBuilder:
         card = CorpusCard(corpus.name, corpus.subreddit, title, corpus.size, checksum(corpus.path))
         self._cards.append(card)
         reading = corpus.reading(self._options.on_error)
+        if self._options.titles != "none":
+            self._staging.add_titles(corpus.titles(reading))
         for utterance in corpus.utterances(reading):
             if reading.records % _EVERY == 0:
                 self._progress("reading", before + reading.meter.consumed, total)
@@ -120,7 +137,15 @@ class ConversationBuilder:
     # Threads
 
     def _make_threads(self) -> None:
-        count = self._staging.write_threads(self._threads(), self._options.seed)
+        done = self._take_up(_THREADS)
+        with self._staging.writing_threads(self._options.seed) as threads:
+            for number, documents in enumerate(self._threads(done), done + 1):
+                for document, time in documents:
+                    threads.add(document, time)
+                if number % _KEPT_EVERY == 0:
+                    threads.flush()
+                    self._keep(_THREADS, number)
+            count = threads.number
         if not count:
             links = {name: number for name, number in self._marker.counts.items() if number}
             raise InputError(
@@ -128,14 +153,52 @@ class ConversationBuilder:
                 f"{dict(self._preparer.pruned) or 'none'}. Check --kb, --url-pattern and the bounds"
             )
 
-    def _threads(self) -> Iterator[tuple[Document, int]]:
+    def _threads(self, done: int) -> Iterator[list[tuple[Document, int]]]:
+        """The threads of each conversation, each with its time, but for those that were done before."""
         total = self._staging.count()[1]
-        for number, staged in enumerate(self._staging.conversations()):
+        for number, staged in enumerate(self._staging.conversations(done), done):
             self._progress("threads", number, total)
-            conversation = Conversation(staged.id, staged.utterances, self._domain(staged))
+            conversation = Conversation(staged.id, self._titled(staged), self._domain(staged))
             self._tell_faults(conversation, staged)
-            for document in self._maker.threads(conversation):
-                yield document, conversation.time
+            threads = self._maker.threads(conversation)
+            if self._options.titles == "meta" and staged.title and not self._is_profane(staged.title):
+                threads = (with_title(document, staged.title) for document in threads)
+            yield [(document, conversation.time) for document in threads]
+
+    def _titled(self, staged: Staged) -> list[Utterance]:
+        """The utterances, the title before the text of the post if that is wanted; one that was deleted stays so."""
+        if self._options.titles != "text" or not staged.title:
+            return staged.utterances
+        return [
+            msgspec.structs.replace(one, text=f"{staged.title}\n\n{one.text}".strip())
+            if one.parent is None and not (one.text and is_deleted(one.text))
+            else one
+            for one in staged.utterances
+        ]
+
+    def _is_profane(self, title: str) -> bool:
+        return self._profanity is not None and self._profanity.search(title) is not None
+
+    # What was done before
+
+    @property
+    def _counts(self) -> list[Counter[str]]:
+        return [self._faults, self._marker.counts, self._preparer.pruned, self._maker.counts]
+
+    def _keep(self, step: str, done: int) -> None:
+        told = _Told(self._cards, [dict(each) for each in self._counts], self._ledger.skipped, self._ledger.problems)
+        self._staging.keep(step, done, msgspec.json.encode(told))
+
+    def _take_up(self, step: str) -> int:
+        """How far a killed build was with a step, with what it had counted."""
+        done, kept = self._staging.done(step)
+        if done:
+            told = msgspec.json.decode(kept, type=_Told)
+            self._cards, self._ledger.skipped, self._ledger.problems = told.cards, told.skipped, told.problems
+            for counter, counts in zip(self._counts, told.counts, strict=True):
+                counter.clear()
+                counter.update(counts)
+        return done
 
     def _domain(self, staged: Staged) -> Domain | None:
         return domain_of(staged.utterances[0].subreddit, self._options.domains)

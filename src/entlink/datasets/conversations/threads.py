@@ -108,6 +108,11 @@ class _Augmenter:
         return gold
 
 
+def with_title(document: Document, title: str) -> Document:
+    """The thread with the title of its post in its meta."""
+    return msgspec.structs.replace(document, meta={**document.meta, "title": title})
+
+
 def is_exact(document: Document) -> bool:
     """Whether a mention of the thread is its entity's title, case aside."""
     return any(gold.meta.get("exact") for gold in document.gold)

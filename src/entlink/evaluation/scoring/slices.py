@@ -10,6 +10,7 @@ from entlink.documents import Document, GoldLink
 from entlink.errors import ConfigError
 from entlink.evaluation.identities import Identities
 from entlink.evaluation.scoring.items import surface_of
+from entlink.text.titles import folded_title, overlap_category
 
 Labels = tuple[str, ...]
 _MOST_REMEMBERED = 500_000
@@ -178,7 +179,7 @@ def _title_labels(gold: GoldLink, surface: str, identities: Identities | None) -
     title = _title(gold, identities)
     if title is None:
         return ()
-    return ("surface is the title" if _folded(title) == _folded(surface) else "surface is not the title",)
+    return ("surface is the title" if folded_title(title) == folded_title(surface) else "surface is not the title",)
 
 
 def _overlap_labels(gold: GoldLink, surface: str, identities: Identities | None) -> Labels:
@@ -187,20 +188,6 @@ def _overlap_labels(gold: GoldLink, surface: str, identities: Identities | None)
         return (str(category),)
     title = _title(gold, identities)
     return () if title is None else (overlap_category(surface, title),)
-
-
-def overlap_category(surface: str, title: str) -> str:
-    """ZESHEL's four: the title itself, the title but for a closing parenthesis, a part of it, or none of these."""
-    name, whole = _folded(surface), _folded(title)
-    if name == whole:
-        return "HIGH_OVERLAP"
-    if whole.startswith(f"{name} (") and whole.endswith(")"):
-        return "MULTIPLE_CATEGORIES"
-    return "AMBIGUOUS_SUBSTRING" if name in whole else "LOW_OVERLAP"
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.replace("_", " ").split()).casefold()
 
 
 def _seen_labels(gold: GoldLink, surface: str, training: Training) -> Labels:

@@ -68,6 +68,7 @@ class ElqRow(msgspec.Struct):
     wikidata_id: list[str | None] | None = None
 
 
+_OF_OTHERS = {"predictions", "target_page_id"}  # of BLINK's answers, and of TempEL
 _decoder = msgspec.json.Decoder(dict[str, Any])
 _encoder = msgspec.json.Encoder()
 
@@ -167,7 +168,7 @@ def _at(values: list[Any] | None, index: int) -> Any:
 
 
 def _is_blink(row: Rows) -> bool:
-    return all(isinstance(row.get(key), str) for key in CONTEXTS) and "predictions" not in row
+    return all(isinstance(row.get(key), str) for key in CONTEXTS) and not _OF_OTHERS & row.keys()
 
 
 def _is_elq(row: Rows) -> bool:

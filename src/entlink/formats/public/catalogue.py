@@ -87,6 +87,7 @@ _ALL = (
     PublicFormat("elevant", "benchmarks of ELEVANT", "public.elevant", "gold", is_written=True),
     PublicFormat("zeshel", "mentions of ZESHEL beside its documents", "public.zeshel", "gold"),
     PublicFormat("tweeki", "TweekiGold, as JSON lines or tokens", "public.tweeki", "gold"),
+    PublicFormat("tempel", "JSON lines of TempEL, a mention as of a date a line", "public.tempel", "gold"),
     PublicFormat(
         "blink", "JSON lines of BLINK, a mention a line, or of ELQ", "public.blink", "gold", is_written=True
     ),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -15,11 +16,13 @@ from entlink.io.ledger import Ledger
 from entlink.sources.mediawiki.disambiguation import is_disambiguation, meanings
 from entlink.sources.mediawiki.dumps import Part as RawPart
 from entlink.sources.mediawiki.dumps import RawPage, TooLargeError, parts, read_site
+from entlink.sources.mediawiki.dumps.moves import title_as_of
 from entlink.sources.mediawiki.dumps.parts import BZIP2_PART, PLAIN_PART
+from entlink.sources.mediawiki.history import DatedItem, HistoryOptions
 from entlink.sources.mediawiki.limits import MemoryLimit, OverLimitError, time_limit
 from entlink.sources.mediawiki.listed_pages import ListedPages, listed_pages
 from entlink.sources.mediawiki.options import WikiOptions
-from entlink.sources.page import Item, Page, Redirect
+from entlink.sources.page import Item, Meanings, Page, Redirect
 from entlink.sources.reading import Reading
 from entlink.sources.wikitext import Wikitext, normalise_title, parse
 from entlink.sources.wikitext.link_scan import scan_links
@@ -32,6 +35,7 @@ MOST_IMAGES = 10
 _WIKITEXT = "wikitext"
 _LEAST_READ = 500  # characters at a time in search of a page's first text, but for its first paragraph
 _MOST_PARTS, _LARGEST = 500, 8  # how many parts before they get larger, and how much larger at most
+_Read = TypeVar("_Read")
 
 
 def wiki_name(path: Path) -> str:
@@ -63,8 +67,9 @@ def split(reading: Reading) -> Iterator[DumpPart]:
             reading.fail(error)  # where it is no dump at all, its parts will say so once more
             site = Site()
         namespaces = namespace_numbers(reading.wiki.namespaces, site)
-        for part in parts(path, _part_size(path)):
-            yield DumpPart(part, str(path), site, namespaces, reading.wiki, reading.language)
+        windows = reading.history.windows() if reading.history is not None else None
+        for part in parts(path, _part_size(path), windows=windows):
+            yield DumpPart(part, str(path), site, namespaces, reading.wiki, reading.language, reading.history)
 
 
 def _part_size(path: Path) -> int | None:
@@ -102,6 +107,7 @@ class DumpPart(msgspec.Struct, frozen=True, dict=True):
     namespaces: frozenset[int]
     options: WikiOptions
     language: str | None
+    history: HistoryOptions | None = None
 
     @property
     def end(self) -> int:
@@ -113,6 +119,13 @@ class DumpPart(msgspec.Struct, frozen=True, dict=True):
 
     def items(self, ledger: Ledger) -> Iterator[Item]:
         """Pages, redirects and disambiguation pages; a page over its limits is left out and listed."""
+        return self._read_all(self._read, ledger)
+
+    def dated_items(self, ledger: Ledger) -> Iterator[DatedItem]:
+        """The same of each version that is stable at a snapshot, if this is the part of a history."""
+        return self._read_all(self._read_dated, ledger)
+
+    def _read_all(self, read: Callable[[RawPage, Ledger], list[_Read]], ledger: Ledger) -> Iterator[_Read]:
         memory = MemoryLimit(self.options.page_megabytes)
         for raw in self.raw.pages(self.namespaces, self.site, ledger):
             if isinstance(raw, TooLargeError):
@@ -120,12 +133,14 @@ class DumpPart(msgspec.Struct, frozen=True, dict=True):
             elif isinstance(raw, SourceError):
                 ledger.fail(raw)
             else:
-                yield from self._items_of(raw, memory, ledger)
+                yield from self._within_limits(read, raw, memory, ledger)
 
-    def _items_of(self, raw: RawPage, memory: MemoryLimit, ledger: Ledger) -> list[Item]:
+    def _within_limits(
+        self, read: Callable[[RawPage, Ledger], list[_Read]], raw: RawPage, memory: MemoryLimit, ledger: Ledger
+    ) -> list[_Read]:
         try:
             with memory, time_limit(self.options.page_seconds):
-                return self._read(raw, ledger)
+                return read(raw, ledger)
         except (OverLimitError, MemoryError) as problem:
             ledger.skip(self._over_limit(raw, problem))
         except FieldError as error:
@@ -139,13 +154,9 @@ class DumpPart(msgspec.Struct, frozen=True, dict=True):
 
     def _read(self, raw: RawPage, ledger: Ledger) -> list[Item]:
         if raw.redirect is not None:
-            target = normalise_title(raw.redirect, self.site)
-            if target:
-                return [Redirect(raw.title, target)]
-            ledger.leave_out("redirecting to no page of this wiki")
-            return []
-        if raw.model != _WIKITEXT:
-            ledger.leave_out(f"of the content model {raw.model}")
+            target = self._target(raw.redirect, ledger)
+            return [Redirect(raw.title, target)] if target else []
+        if not self._is_wikitext(raw, ledger):
             return []
         check_texts({"title": raw.title})
         links = scan_links(raw.text, self.site) if self.options.links_only else None
@@ -153,6 +164,48 @@ class DumpPart(msgspec.Struct, frozen=True, dict=True):
         if is_disambiguation(raw.title, page) or raw.id in self._listed:
             return [meanings(raw.title, page if links is None else self._parse(raw.text))]
         return list(self._versions(raw, page, links))
+
+    def _read_dated(self, raw: RawPage, ledger: Ledger) -> list[DatedItem]:
+        """What one revision says, once for each title that the page had while it was the stable one."""
+        if not (titles := self._titles(raw)):
+            return []
+        if raw.redirect is not None:
+            target = self._target(raw.redirect, ledger)
+            return [DatedItem(at, Redirect(title, target)) for title, at in titles.items()] if target else []
+        if not self._is_wikitext(raw, ledger):
+            return []
+        check_texts({"title": tuple(titles)})
+        page = self._parse(raw.text)
+        return [DatedItem(at, self._dated_item(raw, title, page)) for title, at in titles.items()]
+
+    def _titles(self, raw: RawPage) -> dict[str, list[int]]:
+        """The snapshots of a revision by the title that the page had at them, if that was in a wanted namespace."""
+        assert self.history is not None
+        titles: dict[str, list[int]] = {}
+        for snapshot in raw.snapshots:
+            title = title_as_of(raw.title, raw.moves, self.history.dates[snapshot])
+            namespace = raw.namespace if title == raw.title else self.site.namespace_of(title)
+            if namespace in self.namespaces:
+                titles.setdefault(title, []).append(snapshot)
+        return titles
+
+    def _dated_item(self, raw: RawPage, title: str, page: Wikitext) -> Page | Meanings:
+        if is_disambiguation(title, page) or raw.id in self._listed:
+            return meanings(title, page)
+        entity = self._entity(raw, title, page)
+        external = {**entity.external, "revision": raw.revision}
+        return Page(msgspec.structs.replace(entity, revised=raw.revised, external=external), page.paragraphs)
+
+    def _target(self, redirect: str, ledger: Ledger) -> str | None:
+        target = normalise_title(redirect, self.site)
+        if not target:
+            ledger.leave_out("redirecting to no page of this wiki")
+        return target
+
+    def _is_wikitext(self, raw: RawPage, ledger: Ledger) -> bool:
+        if raw.model != _WIKITEXT:
+            ledger.leave_out(f"of the content model {raw.model}")
+        return raw.model == _WIKITEXT
 
     def _parse(self, text: str) -> Wikitext:
         return parse(text, self.site, self._expand)
@@ -178,7 +231,7 @@ class DumpPart(msgspec.Struct, frozen=True, dict=True):
 
     def _versions(self, raw: RawPage, page: Wikitext, links: list[tuple[str, str]] | None) -> Iterator[Page]:
         """The page as it is now, and as it was called before it was moved."""
-        entity = self._entity(raw, page)
+        entity = self._entity(raw, raw.title, page)
         begins, earlier = _history(raw)
         if links is None:
             yield Page(entity, page.paragraphs, begins)
@@ -188,13 +241,13 @@ class DumpPart(msgspec.Struct, frozen=True, dict=True):
             # What the page said then is not known, and what it says now may tell of what came later.
             yield Page(msgspec.structs.replace(entity, title=title, description=""), (), valid_from, valid_to)
 
-    def _entity(self, raw: RawPage, page: Wikitext) -> Entity:
+    def _entity(self, raw: RawPage, title: str, page: Wikitext) -> Entity:
         number = str(raw.id)
         external = {"page": number} | {f"wikipedia:{code}": title for code, title in page.languages.items()}
         texts = (paragraph.text for paragraph in page.paragraphs if paragraph.kind == "text")
         return Entity(
-            number if self.options.ids == "page" else raw.title,
-            raw.title,
+            number if self.options.ids == "page" else title,
+            title,
             next(texts, ""),
             types=page.categories,
             images=page.images[:MOST_IMAGES],

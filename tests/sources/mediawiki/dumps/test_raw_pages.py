@@ -29,7 +29,14 @@ def problem(write, data: bytes) -> str:
 def test_all_fields(write):
     data = export(page("Talk:Hill & Dale", 7, revision("a < b &amp; <b>", model="css"), namespace=1))
     assert only(write, data) == RawPage(
-        "Talk:Hill & Dale", 1, 7, "a < b &amp; <b>", model="css", position=data.index(b"<page>")
+        "Talk:Hill & Dale",
+        1,
+        7,
+        "a < b &amp; <b>",
+        model="css",
+        position=data.index(b"<page>"),
+        revision="5",
+        revised="2020-01-01T00:00:00Z",
     )
 
 

@@ -6,5 +6,6 @@ from entlink.sources.mediawiki.dumps.header import read_site
 from entlink.sources.mediawiki.dumps.parts import MAX_PAGE, Part, parts
 from entlink.sources.mediawiki.dumps.raw_page import Move, RawPage
 from entlink.sources.mediawiki.dumps.reading_pages import TooLargeError
+from entlink.sources.mediawiki.dumps.standing import Windows
 
-__all__ = ["MAX_PAGE", "Move", "Part", "RawPage", "TooLargeError", "parts", "read_site"]
+__all__ = ["MAX_PAGE", "Move", "Part", "RawPage", "TooLargeError", "Windows", "parts", "read_site"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from entlink.sources.mediawiki.dumps.raw_page import Move
 
@@ -83,6 +84,19 @@ _AROUND = r"[\s:\"'«»„“”‚‘’「」『』《》]*+"
 _LINK = r"\[\[:?([^\[\]|]+)(?:\|[^\[\]]*)?\]\]"
 _VERB = re.compile("|".join(map(re.escape, _VERBS)), re.IGNORECASE)
 _TITLES = re.compile(rf"{_LINK}{_AROUND}(?:{'|'.join(map(re.escape, _BETWEEN))}){_AROUND}{_LINK}", re.IGNORECASE)
+
+
+def title_as_of(title: str, moves: Sequence[Move], time: str) -> str:
+    """The title at a time of a page that has this one now; the moves are those of its revisions, in order.
+
+    What does not lead to the title is passed over: a redirect that a move has left behind tells of that move, too.
+    """
+    for move in reversed(moves):
+        if move.time < time:
+            break
+        if move.target == title:
+            title = move.source
+    return title
 
 
 def may_tell_of_move(comment: bytes) -> bool:

@@ -55,6 +55,7 @@ class _PageXml:
             title=get(("page", "title"), ""),
             id=get(("page", "id"), "").strip(),
             redirect=self._attributes.get(("page", "redirect"), {}).get("title", ""),
+            revision=get(("revision", "id"), "").strip(),
             parent=get(("revision", "parentid"), "").strip(),
             time=get(("revision", "timestamp"), ""),
             has_contributor=("revision", "contributor") in self._contents,

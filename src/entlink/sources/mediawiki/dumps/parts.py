@@ -18,6 +18,7 @@ from entlink.sources.mediawiki.dumps.history import PageSlice
 from entlink.sources.mediawiki.dumps.raw_page import RawPage
 from entlink.sources.mediawiki.dumps.reading_pages import PageReader
 from entlink.sources.mediawiki.dumps.slices import page_slices
+from entlink.sources.mediawiki.dumps.standing import Windows
 from entlink.sources.mediawiki.dumps.window import Chunks, Place, Window
 from entlink.sources.wikitext.site import Site
 
@@ -36,10 +37,10 @@ class PlainRange(Record, frozen=True):
     def place(self, path: Path) -> Place:
         return Place(str(path))
 
-    def slices(self, path: Path, max_page: int) -> Iterator[PageSlice | SourceError]:
+    def slices(self, path: Path, max_page: int, windows: Windows | None) -> Iterator[PageSlice | SourceError]:
         with _opened(path) as file:
             own, rest = _chunks(file, path, self.start, self.stop), _chunks(file, path, self.stop, None)
-            yield from page_slices(Window(own, rest, self.place(path), self.start), max_page)
+            yield from page_slices(Window(own, rest, self.place(path), self.start), max_page, windows)
 
     def tail(self, file: io.BufferedReader) -> bytes | None:
         """The last bytes of the file."""
@@ -56,10 +57,10 @@ class BlockRange(Record, frozen=True):
     def place(self, path: Path) -> Place:
         return Place(str(path), f"byte {{}} of what the blocks from byte {self.start} on unpack to")
 
-    def slices(self, path: Path, max_page: int) -> Iterator[PageSlice | SourceError]:
+    def slices(self, path: Path, max_page: int, windows: Windows | None) -> Iterator[PageSlice | SourceError]:
         with _opened(path) as file:
             blocks = Blocks(file, self.start, self.stop)
-            yield from page_slices(Window(blocks.own(), blocks.rest(), self.place(path)), max_page)
+            yield from page_slices(Window(blocks.own(), blocks.rest(), self.place(path)), max_page, windows)
 
     def tail(self, file: io.BufferedReader) -> bytes | None:
         """The last bytes that the file unpacks to; None if its end cannot be unpacked."""
@@ -74,7 +75,7 @@ class HeldPages(Record, frozen=True):
     def place(self, path: Path) -> Place:
         return Place(str(path), _UNPACKED)
 
-    def slices(self, path: Path, max_page: int) -> Iterator[PageSlice | SourceError]:
+    def slices(self, path: Path, max_page: int, windows: Windows | None) -> Iterator[PageSlice | SourceError]:
         return iter(self.items)
 
 
@@ -90,6 +91,7 @@ class Part(Record, frozen=True):
     has_parents: bool = False
     must_close: bool = False
     max_page: int = MAX_PAGE
+    windows: Windows | None = None
 
     def pages(
         self, wanted: Container[int] | None, site: Site, ledger: Ledger | None = None
@@ -100,7 +102,7 @@ class Part(Record, frozen=True):
         ledger counts them.
         """
         reader = PageReader(site, wanted, self.has_parents, self.content.place(self.path), ledger)
-        yield from reader.read(self.content.slices(self.path, self.max_page))
+        yield from reader.read(self.content.slices(self.path, self.max_page, self.windows))
         if self.must_close and (error := self._missing_end()):
             yield error
 
@@ -113,18 +115,21 @@ class Part(Record, frozen=True):
         return None if tail is None else missing_end(tail, str(self.path), f"byte {self.end}")
 
 
-def parts(path: Path, size: int | None = None, max_page: int = MAX_PAGE) -> Iterator[Part]:
+def parts(
+    path: Path, size: int | None = None, max_page: int = MAX_PAGE, windows: Windows | None = None
+) -> Iterator[Part]:
     """The pieces of a dump in order: plain XML, or packed with bzip2, gzip, xz or 7-Zip.
 
     Plain and bzip2 files are cut at every `size` bytes and are unpacked where the parts are read. Of others a part
     holds what `size` bytes unpack to, and is made as it is asked for. A page that would take more than `max_page`
-    bytes of memory is given as an error.
+    bytes of memory is given as an error. Of a page there is the latest revision, or with `windows` of time those that
+    were stable then.
     """
     compression = compression_of(path)
     header = _header(path, compression)
     if compression in (None, "bzip2") and not header.is_utf16:
-        return _ranges(path, header, compression, size, max_page)
-    return _held(path, header, size or UNPACKED_PART, max_page)
+        return _ranges(path, header, compression, size, max_page, windows)
+    return _held(path, header, size or UNPACKED_PART, max_page, windows)
 
 
 def _header(path: Path, compression: str | None) -> Header:
@@ -143,23 +148,25 @@ def _has_pages(path: Path) -> bool:
         return any(isinstance(item, PageSlice) for item in slices)
 
 
-def _ranges(path: Path, header: Header, compression: str | None, size: int | None, max_page: int) -> Iterator[Part]:
+def _ranges(
+    path: Path, header: Header, compression: str | None, size: int | None, max_page: int, windows: Windows | None
+) -> Iterator[Part]:
     total = path.stat().st_size
     step = size or (BZIP2_PART if compression else PLAIN_PART)
     for start in range(0, total, step):
         stop = min(start + step, total)
         content = BlockRange(start, stop) if compression else PlainRange(start, stop)
-        yield Part(path, stop, content, header.has_parents, header.has_root and stop == total, max_page)
+        yield Part(path, stop, content, header.has_parents, header.has_root and stop == total, max_page, windows)
 
 
-def _held(path: Path, header: Header, size: int, max_page: int) -> Iterator[Part]:
+def _held(path: Path, header: Header, size: int, max_page: int, windows: Windows | None) -> Iterator[Part]:
     meter, place = Meter(), Place(str(path), _UNPACKED)
     tail, chunks = Tail(), _unpacked(path, meter)
     window = Window(tail.watch(_in_utf8(chunks, path) if header.is_utf16 else chunks), (), place)
     total = path.stat().st_size
     items: list[PageSlice | SourceError] = []
     start = 0
-    for item in page_slices(window, max_page):
+    for item in page_slices(window, max_page, windows):
         items.append(item)
         if window.position - start >= size:
             yield Part(path, min(meter.consumed, total), HeldPages(tuple(items)), header.has_parents, False, max_page)

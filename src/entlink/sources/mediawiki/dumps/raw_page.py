@@ -16,7 +16,7 @@ class Move(Leaf, frozen=True):
 
 
 class RawPage(Leaf, frozen=True):
-    """One page of a dump, in the state of its latest revision.
+    """One page of a dump, in the state of its latest revision, or of one that was stable at some `snapshots`.
 
     `redirect` is the title it leads to, without a section. `model` tells what the text is written in.
     `position` is the byte where the page begins: of the file if it is plain, of the unpacked part of a bzip2
@@ -25,6 +25,9 @@ class RawPage(Leaf, frozen=True):
     `created` is known where the dump holds the first revision: the earliest of several, or the only one, unless it
     names a parent. That no parent is named tells something only in exports of version 0.7 or later, and in those
     that tell who contributed, so that it stays None in all others that hold one revision a page.
+
+    `revision` and `revised` are the id and the time of the revision. `title` is always the one it has now: `moves`
+    give those of other times.
     """
 
     title: str
@@ -36,6 +39,9 @@ class RawPage(Leaf, frozen=True):
     created: str | None = None
     moves: tuple[Move, ...] = ()
     position: int = 0
+    revision: str = ""
+    revised: str = ""
+    snapshots: tuple[int, ...] = ()
 
 
 class PageFields(Leaf, frozen=True):
@@ -48,6 +54,7 @@ class PageFields(Leaf, frozen=True):
     title: str = ""
     id: str = ""
     redirect: str = ""
+    revision: str = ""
     parent: str = ""
     time: str = ""
     has_contributor: bool = False

@@ -19,6 +19,7 @@ from entlink.sources.wikitext.site import Site
 
 _NAMESPACE = re.compile(rb"<ns>\s*(-?\d+)\s*</ns>")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
+NOT_THERE = "not there at any of the snapshots"
 _SKIP = "Mend the page, or leave it out with --on-error skip"
 _LEFT_OUT = "It was left out"
 _MOST_DIGITS = 19  # so that it fits in 64 bits
@@ -46,20 +47,27 @@ class PageReader:
         for item in slices:
             if isinstance(item, SourceError):
                 yield item
-            elif self._is_wanted(item.data):
-                try:
-                    yield self._page(item)
-                except FieldError as error:
-                    kind = TooLargeError if item.is_over_limit else SourceError
-                    yield kind(error.problem, self._place.file, self._position(item), error.hint)
+            elif self._is_wanted(item):
+                if item.revisions == () and not item.problem:
+                    self._ledger.leave_out(NOT_THERE)
+                yield from map(self._read, item.versions())
+
+    def _read(self, item: PageSlice) -> RawPage | SourceError:
+        try:
+            return self._page(item)
+        except FieldError as error:
+            kind = TooLargeError if item.is_over_limit else SourceError
+            return kind(error.problem, self._place.file, self._position(item), error.hint)
 
     def _position(self, item: PageSlice) -> str:
         title, where = title_in(item.data), self._place.at(item.position)
         return f"page {title!r} at {where}" if title else f"the page at {where}"
 
-    def _is_wanted(self, data: bytes) -> bool:
-        if self._wanted is None or (number := self._namespace(data)) in self._wanted:
+    def _is_wanted(self, item: PageSlice) -> bool:
+        if self._wanted is None or (number := self._namespace(item.data)) in self._wanted:
             return True
+        if item.revisions and any(self._site.namespace_of(move.source) in self._wanted for move in item.moves):
+            return True  # it has been in one of them
         self._ledger.leave_out(f"of the namespace {self._site.namespaces.get(number) or number}")
         return False
 
@@ -85,6 +93,9 @@ class PageReader:
             created=item.created if item.has_history else self._created(fields),
             moves=item.moves or _moves(fields),
             position=item.position,
+            revision=fields.revision,
+            revised=fields.time.strip(),
+            snapshots=item.snapshots,
         )
 
     def _created(self, fields: PageFields) -> str | None:

@@ -10,13 +10,14 @@ from entlink.errors import SourceError
 from entlink.sources.mediawiki.dumps.history import (
     MAX_HEAD,
     PAGE_END,
+    OpenHistory,
     OpenPage,
     PageSlice,
     end_of_revisions,
     field,
-    has_many_revisions,
     page_start,
 )
+from entlink.sources.mediawiki.dumps.standing import Windows
 from entlink.sources.mediawiki.dumps.window import Window
 
 _KEPT = len(b"</revision>") - 1  # the longest beginning of a tag that a chunk may end with
@@ -25,9 +26,12 @@ FETCH_AGAIN = "Fetch the file again; with --on-error skip all that could be read
 NO_END = "it has no end, another page begins inside it"
 
 
-def page_slices(window: Window, max_page: int) -> Iterator[PageSlice | SourceError]:
-    """The pages that begin in the window's own bytes; an error where data are damaged, then the pages after it."""
-    cutter = _Cutter(window, max_page)
+def page_slices(window: Window, max_page: int, windows: Windows | None = None) -> Iterator[PageSlice | SourceError]:
+    """The pages that begin in the window's own bytes; an error where data are damaged, then the pages after it.
+
+    Of each page its latest revision, or those that were stable in the `windows` of time.
+    """
+    cutter = _Cutter(window, max_page, windows)
     while True:
         try:
             if not cutter.find_page():
@@ -42,8 +46,8 @@ def page_slices(window: Window, max_page: int) -> Iterator[PageSlice | SourceErr
 class _Cutter:
     """Finds the pages of a window one after the other."""
 
-    def __init__(self, window: Window, max_page: int) -> None:
-        self._window, self._max_page = window, max_page
+    def __init__(self, window: Window, max_page: int, windows: Windows | None) -> None:
+        self._window, self._max_page, self._windows = window, max_page, windows
         self._end = self._searched = -1
 
     def find_page(self) -> bool:
@@ -67,7 +71,7 @@ class _Cutter:
 
     def read_page(self) -> PageSlice:
         """The page at the cursor, which moves behind it."""
-        window, page = self._window, OpenPage(self._window.position)
+        window, page = self._window, self._open_page()
         searched = 1  # behind the beginning of its own tag
         try:
             while True:
@@ -84,6 +88,10 @@ class _Cutter:
                 self._grow()
         except SourceError as damage:
             raise _with_page(damage, page, window) from damage
+
+    def _open_page(self) -> OpenPage:
+        position = self._window.position
+        return OpenPage(position) if self._windows is None else OpenHistory(position, self._windows, self._max_page)
 
     def _end_of_page(self) -> int:
         """Where the next page ends, -1 if it does not yet. No byte is searched twice, whatever stands in the dump."""
@@ -113,9 +121,7 @@ class _Cutter:
     def _close(self, page: OpenPage, end: int) -> PageSlice:
         piece = self._window.take(end)
         self._window.cursor = end
-        is_simple = page.head is None and not has_many_revisions(piece)
-        close = page.close_whole if is_simple else page.close
-        return close(piece, self._max_page)
+        return page.close(piece, self._max_page)
 
     def _grow(self) -> None:
         window = self._window

@@ -25,7 +25,7 @@ _BEFORE_TEXT = re.compile(
             rb"<id>(\d++)</id>",
             rb'(?:<redirect(?: title="([^"<>\t\n]*+)")? ?/>)?',
             rb"<revision>",
-            rb"<id>\d++</id>",
+            rb"<id>(\d++)</id>",
             rb"(?:<parentid>(\d++)</parentid>)?",
             rb"<timestamp>%b</timestamp>" % _WORD,
             rb"(%b)?" % _CONTRIBUTOR,
@@ -64,12 +64,12 @@ def usual_fields(data: bytes) -> PageFields | None:
         return None
     try:
         text = characters(data[head.end() : end])
-        title, redirect, comment = map(_unescaped, (head[1], head[3] or b"", head[7] or b""))
-        model, time = _unescaped(head[8] or tail[1] or b""), _unescaped(head[5])
+        title, redirect, comment = map(_unescaped, (head[1], head[3] or b"", head[8] or b""))
+        model, time = _unescaped(head[9] or tail[1] or b""), _unescaped(head[6])
     except (ValueError, expat.ExpatError):
         return None
-    parent = (head[4] or b"").decode()
-    return PageFields(title, head[2].decode(), redirect, parent, time, bool(head[6]), comment, model, text)
+    id, revision, parent = ((head[group] or b"").decode() for group in (2, 4, 5))
+    return PageFields(title, id, redirect, revision, parent, time, bool(head[7]), comment, model, text)
 
 
 def characters(raw: bytes) -> str:

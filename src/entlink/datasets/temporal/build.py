@@ -1,0 +1,163 @@
+"""A wiki's history to a dataset of mentions over time, in the way of TempEL: `build_temporal`, `extend_temporal`.
+
+Made in a folder beside the target. A build that was killed goes on where it stopped when it is started again in the
+same way.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from entlink.datasets.folder_target import CARD, FolderTarget
+from entlink.datasets.temporal.card import TemporalReport
+from entlink.datasets.temporal.options import PUBLISHED, TemporalOptions, checked
+from entlink.datasets.temporal.plan import intervals
+from entlink.datasets.temporal.rows import DATASHEET, FIGURES, read_temporal, snapshot_folder
+from entlink.datasets.temporal.steps import Inputs, TemporalBuilder
+from entlink.engine.local import LocalEngine
+from entlink.engine.protocol import DEFAULT_MEMORY
+from entlink.errors import InputError, NotFoundError
+from entlink.io.atomic import put_in_place, write_lock
+from entlink.io.checksums import checksum
+from entlink.io.ledger import OnError
+from entlink.io.progress import Progress, ignore_progress
+from entlink.io.resuming import Stamp, stamps, take_up
+from entlink.sources import Source, WikiOptions, open_source
+from entlink.sources.mediawiki.history import HistoryOptions, snapshot_dates
+from entlink.version import __version__
+
+_PAGE_PROPS = "page_props"
+
+
+class _Plan(msgspec.Struct, frozen=True):
+    """What a half-done build must have in common with the one that takes it up again."""
+
+    entlink: str
+    sources: tuple[Stamp, ...]
+    dates: tuple[str, ...]
+    options: dict[str, Any]
+    rules: str
+    earlier: str
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """How the sources are read, and with what."""
+
+    language: str | None = None
+    on_error: OnError = "stop"
+    wiki: WikiOptions = WikiOptions()
+    processes: int | None = None
+    memory: str = DEFAULT_MEMORY
+
+
+DEFAULT_READING = Reading()
+
+
+def build_temporal(
+    sources: Sequence[str | Path] | str | Path,
+    out: str | Path,
+    options: TemporalOptions = PUBLISHED,
+    reading: Reading = DEFAULT_READING,
+    *,
+    replace: bool = False,
+    command: str = "",
+    progress: Progress = ignore_progress,
+) -> TemporalReport:
+    """Write mentions of a wiki's entities as of each snapshot into the folder `out`; returns the card that is in it.
+
+    Sources are full histories, and tables `page_props` for identifiers of Wikidata.
+
+        build_temporal("history.xml.7z", "tempel", read_temporal_options("tempel-small"))
+    """
+    options = checked(msgspec.structs.asdict(options))
+    dates = snapshot_dates(options.snapshots)
+    times = intervals(dates, (), options.first_interval)
+    inputs = _inputs(sources, HistoryOptions(dates, options.stable_interval), reading)
+    target = FolderTarget(Path(out), TemporalReport)
+    target.check([source.path for source in inputs.all], replace=replace)
+    engine = LocalEngine(processes=reading.processes, memory=reading.memory, progress=progress)
+    with target.making(_plan(inputs, dates, options, reading)) as made:
+        builder = TemporalBuilder(engine, inputs, target.work, options, times)
+        return builder.make(made, command)
+
+
+def extend_temporal(
+    sources: Sequence[str | Path] | str | Path,
+    out: str | Path,
+    snapshots: str | Sequence[str],
+    reading: Reading = DEFAULT_READING,
+    *,
+    command: str = "",
+    progress: Progress = ignore_progress,
+) -> TemporalReport:
+    """Add snapshots to a dataset, with its own options; the rows that are there stay as they are.
+
+    Continual entities are those of the dataset, and new rows are as many as the old ones where there are enough.
+    """
+    folder = Path(out)
+    dataset = read_temporal(folder)
+    card = _read_card(folder)
+    options = checked(card.options)
+    dates = snapshot_dates(snapshots)
+    if again := sorted({*dates} & {*dataset.dates}):
+        raise InputError(f"{folder}: it has the snapshot {again[0]} already. Name others")
+    times = intervals(dates, dataset.dates, options.first_interval)
+    inputs = _inputs(sources, HistoryOptions(dates, options.stable_interval), reading)
+    work = folder.with_name(folder.name + ".building")
+    engine = LocalEngine(processes=reading.processes, memory=reading.memory, progress=progress)
+    with write_lock(work):
+        take_up(work, _plan(inputs, dates, options, reading, checksum(folder / CARD)))
+        made = work / "made"
+        made.mkdir(exist_ok=True)
+        report = TemporalBuilder(engine, inputs, work, options, times, dataset, card).make(made, command)
+        _add(made, folder, dates)
+        shutil.rmtree(work)
+    return report
+
+
+def _add(made: Path, folder: Path, dates: Sequence[str]) -> None:
+    """Put new snapshots beside the others; the card, which names them, comes last."""
+    for name in (*map(snapshot_folder, dates), FIGURES):
+        if (folder / name).exists():  # of a run that was killed here, or the figures of before
+            shutil.rmtree(folder / name)
+        put_in_place(made / name, folder / name)
+    for name in (DATASHEET, CARD):
+        put_in_place(made / name, folder / name)
+
+
+def _inputs(sources: Sequence[str | Path] | str | Path, history: HistoryOptions, reading: Reading) -> Inputs:
+    given = [Path(source) for source in ([sources] if isinstance(sources, str | Path) else sources)]
+    opened = [
+        open_source(path, on_error=reading.on_error, language=reading.language, wiki=reading.wiki) for path in given
+    ]
+    tables = [source for source in opened if _is_page_props(source)]
+    histories = [source for source in opened if source not in tables]
+    if not histories:
+        raise InputError("there is no history. Give at least one dump pages-meta-history")
+    for source in histories:
+        if source.format != "mediawiki":
+            raise InputError(f"{source.path}: this is no history of a wiki, but {source.format}. Leave it out")
+    return Inputs(histories, tables, history)
+
+
+def _is_page_props(source: Source) -> bool:
+    return source.format == "mediawiki-sql" and _PAGE_PROPS in source.path.name
+
+
+def _plan(
+    inputs: Inputs, dates: tuple[str, ...], options: TemporalOptions, reading: Reading, earlier: str = ""
+) -> _Plan:
+    told = {**msgspec.to_builtins(options), "on_error": reading.on_error, "wiki": msgspec.to_builtins(reading.wiki)}
+    return _Plan(__version__, stamps(inputs.all), dates, told, reading.wiki.rules_checksum(), earlier)
+
+
+def _read_card(folder: Path) -> TemporalReport:
+    try:
+        return msgspec.json.decode((folder / CARD).read_bytes(), type=TemporalReport)
+    except (FileNotFoundError, msgspec.MsgspecError) as problem:
+        raise NotFoundError(f"{folder / CARD}: it is no card of a temporal dataset ({problem})") from problem

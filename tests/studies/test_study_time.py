@@ -273,7 +273,8 @@ def test_without_new_entities(tmp_path, base, models):
     assert "no snapshot has mentions of new entities" in found.notes
     assert {cell.accuracy_at for row in found.rows if row.entities == "new" for cell in row.cells} == {None}
     assert found.emerging == []
-    assert "–" in time_page(found)
+    assert "Accuracy@1 on new entities" not in time_page(found)
+    assert "Accuracy@1 on continual entities" in time_page(found)
     assert all(line.value is not None for line in time_lines(found))
 
 

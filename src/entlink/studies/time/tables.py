@@ -37,7 +37,7 @@ def time_tables(study: TimeStudy) -> list[Table]:
 def all_tables(study: TimeStudy) -> list[Table]:
     """Every table that is ours."""
     matrices = [matrix_table(study, k, entities) for k in study.options.ks for entities in (CONTINUAL, NEW)]
-    return [snapshots_table(study), means_table(study), *matrices, emerging_table(study)]
+    return [one for one in (snapshots_table(study), means_table(study), *matrices, emerging_table(study)) if one.rows]
 
 
 def snapshots_table(study: TimeStudy) -> Table:
@@ -64,9 +64,9 @@ def label(date: str) -> str:
 
 
 def matrix_table(study: TimeStudy, k: int, entities: str) -> Table:
-    """Accuracy@K on each snapshot, by the snapshot trained on: coloured against that one."""
+    """Accuracy@K on each snapshot, by the snapshot trained on: coloured against that one; no row without mentions."""
     dates = [one.date for one in study.snapshots]
-    rows = [one for one in study.rows if one.entities == entities]
+    rows = [one for one in study.rows if one.entities == entities and any(cell.mentions for cell in one.cells)]
     ours: list[Row] = [_matrix_row(one, k) for one in rows if one.train is not None]
     others: list[Row] = [(one.system, *_values(one, k)) for one in rows if one.train is None]
     asked = next(([cell.mentions for cell in one.cells] for one in rows), [])

@@ -28,7 +28,7 @@ def _configure(parser: Parser) -> None:
         "sources",
         metavar="HISTORY",
         nargs="+",
-        help="dumps pages-meta-history, plain or compressed; the table page_props beside them gives items of Wikidata",
+        help="dumps pages-meta-history; the table page_props beside them gives items of Wikidata",
     )
     parser.add_argument("-o", "--output", metavar="DIR", required=True, help="the folder to make")
     parser.add_argument(
@@ -54,7 +54,7 @@ def _configure(parser: Parser) -> None:
     parser.add_argument(
         "--tokenizer",
         metavar="DIR",
-        help="a folder with tokenizer.json or vocab.txt: texts are written as word pieces, too, and lengths are theirs",
+        help="a folder with tokenizer.json or vocab.txt: write texts as word pieces, too, and count these",
     )
     parser.add_argument("--seed", metavar="S", type=values.any_whole, help="what chance depends on (default: 0)")
     parser.add_argument("--language", metavar="L", help="the language of the wiki, where it does not tell")
@@ -122,8 +122,7 @@ def _check(arguments: Namespace) -> None:
 def _chosen(arguments: Namespace) -> Any:
     from entlink.datasets.temporal.options import read_temporal_options
 
-    given = dict(arguments.set)
-    settings: dict[str, Any] = {name: value for name, value in given.items()}
+    settings: dict[str, Any] = dict(arguments.set)
     for name in ("snapshots", "seed", "tokenizer"):
         if getattr(arguments, name) is not None:
             settings[name] = getattr(arguments, name)
@@ -147,10 +146,10 @@ def _facts(made: TemporalReport) -> list[str]:
     rows += [("filter", f"{step.name}: {_removed(step.before, step.left)}") for step in addition.filters]
     for one in new:
         told = [
-            f"{sum(of_subsets.values()):,} of {number_of(one.entities[category], f'{category} entity', f'{category} entities')}"
+            f"{sum(of_subsets.values()):,} of {one.entities[category]:,} {category}"
             for category, of_subsets in one.rows.items()
         ]
-        rows.append((one.date[:10], f"{', '.join(told)}, pool {one.pool:,}"))
+        rows.append((one.date[:10], f"{', '.join(told)} entities, pool {one.pool:,}"))
     rows += _lacks(addition)
     lines = columns(rows, "  ")
     lines += [f"    {problem}" for problem in addition.problems[:_PROBLEMS_SHOWN]]
@@ -179,13 +178,13 @@ COMMANDS = {
         _build,
         _configure,
         "Make a dataset of mentions over time from a wiki's full history, as TempEL was made: for each snapshot rows "
-        "of train, validation and test with the text around a mention and its target, and the pool of all entities of "
-        "that date. DATASHEET.md tells what each filter removed. A build that was interrupted goes on where it stopped "
-        "when the same command is run again.",
+        "of train, validation and test with the text around a mention and its target, and the pool of all entities "
+        "of that date. DATASHEET.md tells what each filter removed. A build that was interrupted goes on where it "
+        "stopped when the same command is run again.",
         (
-            "entlink datasets build temporal enwiki-pages-meta-history.xml.7z enwiki-page_props.sql.gz -o tempel",
-            "entlink datasets build temporal history.xml -o small --config tempel-small --snapshots 2020-01-01,2021-01-01",
-            "entlink datasets build temporal history.xml -o small --add-snapshots 2022-01-01",
+            "entlink datasets build temporal samples/history/aurora.xml -o aurora --config tempel-small "
+            "--snapshots 2013-01-01,2014-01-01",
+            "entlink datasets build temporal samples/history/aurora.xml -o aurora --add-snapshots 2015-01-01",
         ),
     ),
 }

@@ -28,11 +28,10 @@ from entlink.errors import InputError
 from entlink.io.atomic import write_whole
 from entlink.io.checksums import checksums
 from entlink.io.ledger import Ledger
-from entlink.kb.build.source_parts import PROBLEMS_KEPT, Omissions
+from entlink.kb.build.read_history import HistoryRead, read_history
 from entlink.kb.names.index_rows import write_rows
 from entlink.sources import Source
-from entlink.sources.mediawiki.history import CARD as HISTORY_CARD
-from entlink.sources.mediawiki.history import HistoryOptions, read_history
+from entlink.sources.mediawiki.history import HistoryOptions
 from entlink.sources.page import Identifier
 from entlink.text.dates import now
 from entlink.version import __version__
@@ -76,7 +75,7 @@ class TemporalBuilder:
         earlier = self._earlier()
         history = read_history(self._engine, self._inputs.histories, self._work / "history", self._inputs.options)
         tokenizer = self._options.tokenizer
-        parts = self._map("staged", stage, [(part, number, tokenizer) for number, part in enumerate(history)])
+        parts = self._map("staged", stage, [(part, number, tokenizer) for number, part in enumerate(history.parts)])
         steps = self._choose(parts, earlier)
         contexts = self._map(
             "contexts",
@@ -152,11 +151,10 @@ class TemporalBuilder:
     # The card
 
     def _report(
-        self, made: Path, history: Sequence[Path], steps: list[Step], earlier: Earlier | None, command: str
+        self, made: Path, history: HistoryRead, steps: list[Step], earlier: Earlier | None, command: str
     ) -> TemporalReport:
         curves = msgspec.json.decode((self._work / "sampled" / CURVES).read_bytes(), type=dict[str, list[Curve]])
         contents = self._contents(made)
-        omitted = _omissions(history)
         addition = Addition(
             built=now(),
             command=command,
@@ -167,15 +165,15 @@ class TemporalBuilder:
             after=curves["after"],
             missing=[] if earlier is None else self._missing(earlier),
             fewer={} if self._card is None or not self._options.equal_snapshots else _fewer(self._card, contents),
-            skipped=omitted.skipped,
-            problems=omitted.problems[:PROBLEMS_KEPT],
+            skipped=history.omitted.skipped,
+            problems=history.omitted.problems,
         )
         before = self._card
         together = sorted([*(before.contents if before else []), *contents], key=lambda one: one.date)
         report = TemporalReport(
             entlink=__version__,
             snapshots=[one.date for one in together],
-            options=msgspec.to_builtins(self._options) if before is None else before.options,
+            options=msgspec.json.decode(msgspec.json.encode(self._options)) if before is None else before.options,
             contents=together,
             additions=[*(before.additions if before else []), addition],
         )
@@ -248,13 +246,6 @@ def write_qids(tables: Sequence[Source], path: Path) -> None:
 
 def _steps(folder: Path) -> list[Step]:
     return msgspec.json.decode((folder / FUNNEL).read_bytes(), type=list[Step])
-
-
-def _omissions(history: Sequence[Path]) -> Omissions:
-    found = Omissions()
-    for part in history:
-        found.add(msgspec.json.decode((part / HISTORY_CARD).read_bytes(), type=Omissions))
-    return found
 
 
 def _fewer(card: TemporalReport, contents: Sequence[SnapshotCard]) -> dict[str, list[int]]:

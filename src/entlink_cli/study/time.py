@@ -179,10 +179,9 @@ COMMANDS = {
         "install "
         "'entlink[train]' and entlink models pull minilm --weights.",
         (
-            "entlink study time tempel-small -o time",
-            "entlink study time tempel-small --snapshots 2013-01-01,2018-01-01 --no-training --linker "
-            "names=lexical -o "
-            "names",
+            "entlink study time aurora --no-training --linker names=lexical -o aurora-time",
+            "entlink study time aurora --no-training --linker names=lexical --k 1,4 --no-emerging -o aurora-time "
+            "--replace",
         ),
     ),
 }

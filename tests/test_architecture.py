@@ -44,7 +44,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "evaluation": _FIRST,
     "datasets": _FIRST,
     "learning": _SECOND,
-    "studies": _SECOND,
+    "studies": {*_SECOND, "learning"},
     "plugs": _SECOND,
     "testing": _SECOND,
     "_moved": set(),

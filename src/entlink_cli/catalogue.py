@@ -63,6 +63,7 @@ CATALOGUE: dict[str, Entry] = {
     "study conversation": Entry(
         "study.conversation", "measure linking in conversations, beside other systems and published scores"
     ),
+    "study time": Entry("study.time", "measure linking over the snapshots of a temporal dataset, with a page"),
     "models pull": Entry("models", "get a model that turns texts into vectors"),
     "models train": Entry("models", "train word vectors on the texts of a knowledge base"),
     "models list": Entry("models", "list the models that are here"),

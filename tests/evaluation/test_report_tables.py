@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from entlink.evaluation.intervals.resampling import Interval
 from entlink.evaluation.report.content import gather
-from entlink.evaluation.report.heat import heat_class, heat_style
+from entlink.evaluation.report.elements import table_element
+from entlink.evaluation.report.heat import heat_class, heat_style, relative_class, relative_style
 from entlink.evaluation.report.loss_tables import STAGES, Slices, shares_of, slice_table
 from entlink.evaluation.report.markup import Html, as_html, readable, tag
 from entlink.evaluation.report.plots import PALETTE
@@ -23,6 +24,7 @@ from entlink.evaluation.report.table import (
     Group,
     Part,
     Score,
+    Shade,
     Table,
     marked,
     without_empty,
@@ -147,6 +149,22 @@ def test_shares_beyond_the_ends_take_the_last_colour():
     assert [heat_class(share) for share in (-0.1, 0.0, 0.5, 1.0, 1.1)] == ["h0", "h0", "h10", "h20", "h20"]
     assert ".h20{background:#0a375c;color:#fff}" in heat_style()
     assert ".h0{background:#faf4d6;color:#111}" in heat_style()
+
+
+def test_relative_heat_is_white_in_the_middle():
+    assert [relative_class(share) for share in (-2, -1, -0.5, 0, 0.5, 1, 2)] == [
+        *("r0", "r0", "r5", "r10", "r15", "r20", "r20")
+    ]
+    assert ".r10{background:#ffffff;color:#111}" in relative_style()
+    ends = [f".r{step}{{background:" in relative_style() for step in range(21)]
+    assert all(ends)
+
+
+def test_a_shaded_cell_is_its_value_in_a_colour():
+    table = Table("t", "T", ("row", "a", "b"), [Group("", [("x", Shade(0.25, -1.0), Shade(0.5, 0.0))])])
+    element = table_element(table)
+    assert '<td class="r0">0.250</td><td class="r10">0.500</td>' in element
+    assert '<table class="shades">' in element
 
 
 class Texts(HTMLParser):

@@ -39,7 +39,7 @@ def document(name, *right, id="d"):
 def test_every_preset_can_be_read():
     assert preset_names() == [
         *("bi-encoder", "blink-bi-encoder", "cross-encoder"),
-        *("hansel-ca", "hansel-ca-tuned", "hansel-de", "joint"),
+        *("hansel-ca", "hansel-ca-tuned", "hansel-de", "joint", "time-bi-encoder"),
     ]
     for name in preset_names():
         assert read_train_config(name).model.kind in ("bi-encoder", "cross-encoder", "joint")

@@ -60,7 +60,10 @@ def test_the_tables_name_what_there_is():
 def test_every_option_of_the_page_is_one():
     known = {
         option
-        for name in ("study candidates", "study unfamiliar-kb", "study conversation", "kb index")
+        for name in (
+            *("study candidates", "study unfamiliar-kb", "study conversation", "study time"),
+            *("kb index", "models pull", "datasets build temporal"),
+        )
         for action in command_parser(name, load_command(name))._actions
         for option in action.option_strings
     }

@@ -2,7 +2,8 @@
 
 `docs/studies.md` is the page to read first. `study_candidates` looks at retrieval given the gold spans,
 `study_unfamiliar_kb` at linking against a knowledge base that nothing was learnt from, domain by domain,
-`study_conversations` at linking in conversations, beside other systems and published scores.
+`study_conversations` at linking in conversations, beside other systems and published scores, `study_time` at linking
+over the snapshots of a temporal dataset.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from entlink.studies.conversations.results import ConversationOptions, Conversat
 from entlink.studies.conversations.runs import RunSource
 from entlink.studies.conversations.study import study_conversations
 from entlink.studies.systems import ConfiguredSystem, NearestTitleSystem, default_systems
+from entlink.studies.time.results import TimeOptions, TimeStudy
+from entlink.studies.time.study import study_time
 from entlink.studies.unfamiliar.results import UnfamiliarStudy
 from entlink.studies.unfamiliar.study import UnfamiliarOptions, study_unfamiliar_kb
 
@@ -24,10 +27,13 @@ __all__ = [
     "ConversationStudy",
     "NearestTitleSystem",
     "RunSource",
+    "TimeOptions",
+    "TimeStudy",
     "UnfamiliarOptions",
     "UnfamiliarStudy",
     "default_systems",
     "study_candidates",
     "study_conversations",
+    "study_time",
     "study_unfamiliar_kb",
 ]

@@ -144,10 +144,15 @@ def model_system(name: str, model: str | Path) -> System:
         ranker = {"name": "cross-encoder", "model": str(model), "top": K}
         config = msgspec.structs.replace(_BI_ENCODER, ranker=ranker)
     else:
-        *others, dense = _BI_ENCODER.retriever
-        own = {**dense, "encoder": str(model), "demand": 2 * K}
-        config = msgspec.structs.replace(_BI_ENCODER, retriever=[*others, own])
+        config = bi_encoder_config(model)
     return ConfiguredSystem(name, config, needs=["dense"], is_end_to_end=False)
+
+
+def bi_encoder_config(model: str | Path) -> LinkerConfig:
+    """A linker that a bi-encoder alone orders."""
+    *others, dense = _BI_ENCODER.retriever
+    own = {**dense, "encoder": str(model), "demand": 2 * K}
+    return msgspec.structs.replace(_BI_ENCODER, retriever=[*others, own])
 
 
 def default_systems(kb: str | Path) -> list[System]:

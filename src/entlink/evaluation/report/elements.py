@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from entlink.evaluation.report.heat import heat_class
+from entlink.evaluation.report.heat import heat_class, relative_class
 from entlink.evaluation.report.markup import Html, as_html, joined, tag
-from entlink.evaluation.report.table import Cell, Group, Score, Table, words
+from entlink.evaluation.report.table import Cell, Group, Score, Shade, Table, words
 
 _LONGEST_WORD, _FEW_COLUMNS = 16, 8
 
@@ -20,7 +20,9 @@ def table_element(table: Table, *, heat_from: int | None = None, titled: bool = 
     ]
     bodies = [_body(group, len(table.columns), heat_from) for group in table.groups]
     caption = [tag("caption", table.title)] if titled else []
+    is_shaded = any(isinstance(cell, Shade) for row in table.rows for cell in row)
     kinds = ["many"] * (len(table.columns) > _FEW_COLUMNS) + ["heat"] * (heat_from is not None)
+    kinds += ["shades"] * is_shaded
     whole = tag("table", *caption, tag("thead", *head, tag("tr", *titles)), *bodies, class_=" ".join(kinds) or None)
     return tag("div", whole, class_="scroll", role="region", tabindex=0, aria_label=table.title)
 
@@ -52,6 +54,8 @@ def _cell(cell: Cell, *, heated: bool) -> Html:
         children.append(tag("abbr", "≈", title="its interval overlaps that of the best"))
     if small:
         children.append(tag("small", small))
+    if isinstance(cell, Shade):
+        return tag("td", *children, class_=relative_class(cell.against))
     if heated and isinstance(cell, float):
         return tag("td", *children, class_=heat_class(cell))
     return tag("td", *children, class_=_kind(text, is_text=isinstance(cell, str)))

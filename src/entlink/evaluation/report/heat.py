@@ -7,6 +7,7 @@ from entlink.evaluation.report.markup import Html, tag
 _STEPS = 20
 # From pale to dark, so that it can be told without seeing colours, and in print.
 _RAMP = ((250, 244, 214), (190, 224, 176), (106, 190, 164), (38, 145, 155), (13, 98, 134), (10, 55, 92))
+_WORSE, _AS_GOOD, _BETTER = (217, 119, 44), (255, 255, 255), (44, 123, 182)
 _DARK = 0.21
 
 
@@ -24,12 +25,41 @@ def heat_style() -> str:
     )
 
 
+def relative_class(share: float) -> str:
+    """The class of a cell that is worse (down to -1), as good (0) or better (up to 1)."""
+    return f"r{round(_STEPS * (1 + min(1.0, max(-1.0, share))) / 2)}"
+
+
+def relative_style() -> str:
+    """The style of the same: white in the middle."""
+    return "".join(
+        f".r{step}{{background:#{red:02x}{green:02x}{blue:02x};color:{_ink(red, green, blue)}}}"
+        for step in range(_STEPS + 1)
+        for red, green, blue in (_between(2 * step / _STEPS - 1),)
+    )
+
+
+def relative_key(worse: str, better: str) -> Html:
+    """Its colours with both ends named."""
+    boxes = [tag("i", class_=f"r{step}") for step in range(0, _STEPS + 1, 2)]
+    ramp = tag("span", *boxes, class_="ramp", role="img", aria_label="orange to white to blue")
+    return tag("p", f"{worse} ", ramp, f" {better}", class_="key")
+
+
 def heat_key() -> Html:
     """The ramp with its ends named."""
     boxes = [tag("i", class_=f"h{step}") for step in range(0, _STEPS + 1, 2)]
     return tag(
         "p", "0 ", tag("span", *boxes, class_="ramp", role="img", aria_label="pale to dark"), " 1", class_="key"
     )
+
+
+def _between(share: float) -> tuple[int, int, int]:
+    end = _WORSE if share < 0 else _BETTER
+    red, green, blue = (
+        round(middle + (far - middle) * abs(share)) for middle, far in zip(_AS_GOOD, end, strict=True)
+    )
+    return red, green, blue
 
 
 def _colour(share: float) -> tuple[int, int, int]:

@@ -44,7 +44,14 @@ class Chance(NamedTuple):
     p: float
 
 
-Cell = str | int | float | Score | Gap | Part | Amount | Chance | None
+class Shade(NamedTuple):
+    """A share coloured by how it compares: `against` is from -1, the worst, by 0, as good, to 1, the best."""
+
+    value: float
+    against: float
+
+
+Cell = str | int | float | Score | Gap | Part | Amount | Chance | Shade | None
 Row = tuple[Cell, ...]
 
 
@@ -101,6 +108,8 @@ def words(cell: Cell) -> tuple[str, str]:
             return f"{cell.value:,.2f}", ""
         case Chance():
             return f"{cell.p:.4f}", ""
+        case Shade():
+            return f"{cell.value:.3f}", ""
         case int():
             return f"{cell:,}", ""
         case float():

@@ -259,7 +259,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def files(folder: Path) -> dict[str, str]:
-    """Checksums of all that is counted and indexed, but for the cards of the indexes, which say when they were made."""
+    """Checksums of all that is counted and indexed; the cards of indexes, which say when they were made, left out."""
     found = checksums(folder / "counts") | checksums(folder / "index-1")
     return {name: one for name, one in found.items() if not name.endswith(("index.json", "complete.json"))}
 

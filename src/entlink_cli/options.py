@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from entlink_cli import values
@@ -9,14 +10,16 @@ from entlink_cli.terminal.output import note
 
 if TYPE_CHECKING:
     from argparse import _ArgumentGroup
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from entlink.engine.protocol import Engine
     from entlink.kb.knowledge_base import KnowledgeBase
     from entlink.linking.config import LinkerConfig
     from entlink.linking.linker import Linker
     from entlink.sources import WikiOptions
     from entlink_cli.parsing import Namespace, Parser
+    from entlink_cli.terminal.progress import Report
 
 # Those of `entlink.sources.FORMATS`, which help must not wait for.
 FORMATS = (
@@ -65,6 +68,51 @@ def machine(parser: Parser) -> None:
     parser.add_argument(
         "--processes", metavar="N", type=values.whole, help="processes (default: the cores, at most 8)"
     )
+
+
+def engine(parser: Parser) -> None:
+    """What a long step runs on."""
+    group = parser.add_argument_group("to run on Apache Spark (see docs/scale.md)")
+    group.add_argument(
+        "--engine", choices=("local", "spark"), default="local", help="this machine (default), or Apache Spark"
+    )
+    group.add_argument(
+        "--master",
+        metavar="URL",
+        type=values.text,
+        help="where Spark runs: spark://host:port, yarn, k8s://…, local[N] (default: the one of spark-submit, else "
+        "local[*])",
+    )
+    group.add_argument(
+        "--conf",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        type=values.pair,
+        help="a setting of Spark, such as spark.executor.memory=4g; can be repeated",
+    )
+
+
+@contextmanager
+def opened_engine(arguments: Namespace, report: Report) -> Iterator[Engine | None]:
+    """The engine that the options of `engine` name; None for what a build takes by itself."""
+    if arguments.engine != "spark":
+        if arguments.master or arguments.conf:
+            arguments.parser.error("--master and --conf need --engine spark")
+        yield None
+        return
+    from entlink.engine.protocol import DEFAULT_MEMORY
+    from entlink.engine.spark import SparkEngine
+
+    memory = getattr(arguments, "memory", DEFAULT_MEMORY)
+    with SparkEngine(
+        master=arguments.master,
+        processes=arguments.processes,
+        memory=memory,
+        conf=dict(arguments.conf),
+        progress=report,
+    ) as made:
+        yield made
 
 
 def table(parser: Parser | _ArgumentGroup) -> None:

@@ -63,6 +63,7 @@ def _configure_build(parser: Parser) -> None:
     options.quiet(parser)
     options.as_json(parser, "print the manifest as JSON")
     options.wiki(parser)
+    options.engine(parser)
 
 
 def _build(arguments: Namespace) -> None:
@@ -81,14 +82,16 @@ def _build(arguments: Namespace) -> None:
                 note("resuming the build that was interrupted")
             bar(stage, done, total)
 
-        manifest = build(
-            arguments.sources,
-            arguments.output,
-            chosen,
-            replace=arguments.replace,
-            command=_command(arguments),
-            progress=report,
-        )
+        with options.opened_engine(arguments, report) as engine:
+            manifest = build(
+                arguments.sources,
+                arguments.output,
+                chosen,
+                replace=arguments.replace,
+                command=_command(arguments),
+                progress=report,
+                engine=engine,
+            )
     _summarise(arguments, manifest, monotonic() - started)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from entlink_cli import values
 from entlink_cli.terminal.output import note
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from entlink.engine.protocol import Engine
+    from entlink.engine.spark import SparkEngine
     from entlink.kb.knowledge_base import KnowledgeBase
     from entlink.linking.config import LinkerConfig
     from entlink.linking.linker import Linker
@@ -94,7 +94,7 @@ def engine(parser: Parser) -> None:
 
 
 @contextmanager
-def opened_engine(arguments: Namespace, report: Report) -> Iterator[Engine | None]:
+def opened_engine(arguments: Namespace, report: Report) -> Iterator[SparkEngine | None]:
     """The engine that the options of `engine` name; None for what a build takes by itself."""
     if arguments.engine != "spark":
         if arguments.master or arguments.conf:
@@ -107,7 +107,7 @@ def opened_engine(arguments: Namespace, report: Report) -> Iterator[Engine | Non
     memory = getattr(arguments, "memory", DEFAULT_MEMORY)
     with SparkEngine(
         master=arguments.master,
-        processes=arguments.processes,
+        processes=getattr(arguments, "processes", None),
         memory=memory,
         conf=dict(arguments.conf),
         progress=report,
@@ -297,11 +297,17 @@ def note_saved(folder: Path | str) -> None:
 
 def make_linker(arguments: Namespace, mentions: str = "detect") -> Linker:
     """The linker that the options of `linking` describe."""
+    from entlink.linking.linker import load
+
+    return load(arguments.kb, **linker_settings(arguments, mentions))
+
+
+def linker_settings(arguments: Namespace, mentions: str = "detect") -> dict[str, Any]:
+    """The same as what `entlink.load` takes."""
     import msgspec
 
     from entlink.linking.config import read_config
     from entlink.linking.default import default_linker
-    from entlink.linking.linker import load
 
     if arguments.type:
         tell_of_unknown_types(arguments.kb, arguments.type)
@@ -317,16 +323,15 @@ def make_linker(arguments: Namespace, mentions: str = "detect") -> Linker:
         nil["what"] = detector["what"]
     config = msgspec.structs.replace(config, detector={**config.detector, **detector}, nil={**config.nil, **nil})
     _make_short_names(arguments.kb, config)
-    return load(
-        arguments.kb,
-        config=config,
-        as_of=arguments.as_of,
-        mentions=None if mentions == "detect" else mentions,
-        types=arguments.type,
-        min_score=arguments.min_score,
-        speakers=getattr(arguments, "turns", ()),
-        personal=getattr(arguments, "personal", None) and (config.conversation.personal or True),
-    )
+    return {
+        "config": config,
+        "as_of": arguments.as_of,
+        "mentions": None if mentions == "detect" else mentions,
+        "types": arguments.type,
+        "min_score": arguments.min_score,
+        "speakers": getattr(arguments, "turns", ()),
+        "personal": getattr(arguments, "personal", None) and (config.conversation.personal or True),
+    }
 
 
 def _make_short_names(kb: str, config: LinkerConfig) -> None:

@@ -118,7 +118,7 @@ class SparkEngine:
 
         def run(path: Path, payload: bytes) -> Path:
             context.addJobTag(tag)
-            with telling(context):
+            with telling():
                 [outcome] = context.parallelize([payload], 1).map(_run).collect()
             problem = pickle.loads(outcome)
             if problem is not None:
@@ -150,7 +150,7 @@ class SparkEngine:
         scratch.mkdir(parents=True)
         try:
             self._check(work)
-            with telling(self.session.sparkContext):
+            with telling():
                 yield _SparkSql(self.session.newSession(), scratch, self._here)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)

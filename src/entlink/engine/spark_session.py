@@ -47,6 +47,7 @@ _ADVICE = (
         'Cannot run program "(?P<program>[^"]*)"',
         "the workers have no {program}. Install Python {python} there, and set PYSPARK_PYTHON to its path",
     ),
+    (r"NotFoundError: (?P<problem>[^\n]*)", "{problem}"),
     ("OutOfMemoryError|Container killed|MemoryError|exit code 137", "a task ran out of memory. " + _MORE_MEMORY),
     (
         "Python worker exited unexpectedly|ExecutorLostFailure|Python worker failed to connect",
@@ -167,7 +168,7 @@ def check_workers(context: SparkContext, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     token.touch()
     tasks = 2 * context.defaultParallelism
-    with ThreadPoolExecutor(1) as pool, telling(context):
+    with ThreadPoolExecutor(1) as pool, telling():
         asked = pool.submit(context.parallelize(range(tasks), tasks).map(_question(str(token), __version__)).collect)
         try:
             answers = asked.result(_WORKERS_PATIENCE)
@@ -203,7 +204,7 @@ def _question(token: str, mine: str) -> Callable[[int], tuple[str, str | None]]:
 
 
 @contextmanager
-def telling(context: SparkContext) -> Iterator[None]:
+def telling() -> Iterator[None]:
     """What goes wrong inside, in Spark, becomes an error that says what to do."""
     from pyspark.errors import PySparkException
 

@@ -72,7 +72,9 @@ def _configure(parser: Parser) -> None:
     options.as_json(parser, "write JSON lines also to a terminal, and for --explain")
     options.engine(parser)
     parser.add_argument(
-        "--ship", action="store_true", help="with --engine spark: send the knowledge base to workers that do not see it"
+        "--ship",
+        action="store_true",
+        help="with --engine spark: send the knowledge base to workers that do not see it",
     )
 
 

@@ -10,6 +10,7 @@ import venv
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import pool_tasks
@@ -123,14 +124,28 @@ def test_files_of_any_name(engine, tmp_path, name):
 
 def test_rows_are_the_same_whatever_the_texts(engine, tmp_path):
     """Ends of lines of every kind, quotes, what JSON escapes, what is more than 16 bits, and nulls."""
-    texts = ["a\nb", "a\r\nb", "a\u2028b", "a\x85b", '"q"', "back\\slash", "\x00\x01", "𝔘 编", "", " ", "é", "é", "Z", "a"]
+    texts = [
+        "a\nb",
+        "a\r\nb",
+        "a\u2028b",
+        "a\x85b",
+        '"q"',
+        "back\\slash",
+        "\x00\x01",
+        "𝔘 编",
+        "",
+        " ",
+        "\u00e9",
+        "e\u0301",
+        "Z",
+        "a",
+    ]
     path = tmp_path / "rows.jsonl"
-    LocalEngine(processes=1)
-    import msgspec
-
     lines = [msgspec.json.encode({"n": number, "t": text}) for number, text in enumerate(texts)]
     path.write_bytes(b"\n".join([*lines, b'{"n": -1}', b'{"n": 9007199254740993, "t": null}']) + b"\n")
-    query = "SELECT coalesce(t, '-') AS u, count(*) AS c, CAST(sum(n) AS BIGINT) AS s FROM lines GROUP BY t ORDER BY u, s"
+    query = (
+        "SELECT coalesce(t, '-') AS u, count(*) AS c, CAST(sum(n) AS BIGINT) AS s FROM lines GROUP BY t ORDER BY u, s"
+    )
     found = []
     for each in (engine, LocalEngine()):
         with each.sql(tmp_path) as session:
@@ -172,7 +187,7 @@ def test_a_query_that_fails_leaves_what_was_there_and_no_scratch(engine, tmp_pat
     with engine.sql(tmp_path) as session:
         session.write("SELECT 1 AS a", path)
     before = path.read_bytes()
-    with pytest.raises(EntlinkError, match="CAST_INVALID_INPUT|cannot be cast"), engine.sql(tmp_path) as session:
+    with pytest.raises(EntlinkError, match=r"CAST_INVALID_INPUT|cannot be cast"), engine.sql(tmp_path) as session:
         session.write("SELECT CAST(concat('x', a) AS BIGINT) AS a FROM (SELECT 1 AS a) b", path)
     assert path.read_bytes() == before
     assert [each.name for each in tmp_path.iterdir()] == ["rows.parquet"]
@@ -189,7 +204,9 @@ def test_a_wiki_becomes_the_same_knowledge_base(engine, tmp_path, descriptions):
 def test_a_table_and_articles_become_the_same_knowledge_base(engine, tmp_path):
     articles = write_articles(tmp_path / "world.jsonl", WORLD)
     for name, each in (("spark", engine), ("local", None)):
-        build([articles, WIKI.parent / "products.csv"], tmp_path / f"{name}.kb", BuildOptions(processes=1), engine=each)
+        build(
+            [articles, WIKI.parent / "products.csv"], tmp_path / f"{name}.kb", BuildOptions(processes=1), engine=each
+        )
     spark_runs.assert_equal(tmp_path / "spark.kb", tmp_path / "local.kb")
 
 

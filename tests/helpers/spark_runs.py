@@ -1,4 +1,4 @@
-"""Spark for tests: whether it is there, a standalone cluster of processes, and what two builds must have in common."""
+"""Spark for tests: whether it is there, a cluster of processes, and what two builds must have in common."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -119,7 +119,9 @@ def rows_of(kb: Path) -> dict[str, list[tuple[Any, ...]]]:
     with closing(sqlite3.connect(kb / "kb.sqlite")) as store:
         tables = [
             name
-            for (name,) in store.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '%VIRT%'")
+            for (name,) in store.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '%VIRT%'"
+            )
         ]
         found = {name: sorted(store.execute(f'SELECT * FROM "{name}"'), key=repr) for name in tables}
     found["meta"] = [row for row in found["meta"] if row[0] not in _MADE_WHEN]
@@ -145,7 +147,7 @@ def wait_for(condition: Any, process: subprocess.Popen[Any]) -> None:
         time.sleep(0.05)
 
 
-def write_long_dump(path: Path, sources: Sequence[Path] = (), parts: int = 4) -> Path:
+def write_long_dump(path: Path, parts: int = 4) -> Path:
     """A dump that is read in so many parts: pages that link each other, with names that stand unlinked, too."""
     with path.open("w", encoding="utf8") as file:
         file.write('<mediawiki xml:lang="en"><siteinfo><dbname>longwiki</dbname></siteinfo>\n')

@@ -14,8 +14,8 @@ import entlink
 import spark_runs
 from entlink.documents import Document
 from entlink.engine.spark import SparkEngine
-from entlink.errors import EntlinkError, InputError
 from entlink.engine.spark_session import telling
+from entlink.errors import EntlinkError, InputError
 from entlink.formats.documents.lines import encode_document, read_documents
 from knowledge_bases import WORLD, make_kb
 
@@ -73,7 +73,9 @@ def test_rows_of_turns_have_the_links_of_their_conversation(spark, kb):
     from entlink.plugs.spark import conversations, link_frame
 
     turns = [(f"talk-{talk}", turn, "ana", text or "-") for talk in (1, 2) for turn, text in enumerate(TEXTS[:4])]
-    frame = conversations(spark.createDataFrame(turns[::-1], "conversation string, turn int, speaker string, text string"))
+    frame = conversations(
+        spark.createDataFrame(turns[::-1], "conversation string, turn int, speaker string, text string")
+    )
     of_turns = [entlink.Turn(text, "ana") for _, _, _, text in turns[:4]]
     expected = entlink.load(kb).link_all(Document.of_turns(name, of_turns) for name in ("talk-1", "talk-2"))
     assert collected(link_frame(frame, kb), "id") == list(map(written, expected)) != [[], []]
@@ -108,7 +110,7 @@ def test_a_knowledge_base_that_workers_do_not_see(spark, kb, tmp_path):
     own = Path(shutil.copytree(kb, tmp_path / "gone.kb"))
     frame = link_frame(spark.createDataFrame([(0, "Mercury")], "n int, text string"), own)
     shutil.rmtree(own)
-    with pytest.raises(EntlinkError, match="does not see .*gone.kb"), telling():
+    with pytest.raises(EntlinkError, match=r"does not see .*gone\.kb"), telling():
         frame.collect()
 
 
@@ -139,7 +141,9 @@ def test_the_command_links_files(spark, kb, tmp_path, kind):
     if kind == "jsonl":
         given.write_text("".join(json.dumps(row) + "\n" for row in rows))
     else:
-        spark.createDataFrame([(row["id"], row["text"]) for row in rows], "id string, text string").write.parquet(str(given))
+        spark.createDataFrame([(row["id"], row["text"]) for row in rows], "id string, text string").write.parquet(
+            str(given)
+        )
     ran = spark_runs.entlink("link", kb, given, "--engine", "spark", "--master", "local[2]", "-o", made)
     assert ran.returncode == 0, ran.stderr
     expected = entlink.load(kb).link_all(row["text"] for row in rows)

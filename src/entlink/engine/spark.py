@@ -1,7 +1,7 @@
 """Building on Apache Spark: tasks on the executors, files to files, and Spark SQL for the SQL steps.
 
-Sources and work folders are paths that the driver and all workers see under the same name: a disk of one machine, NFS,
-or whatever a cluster mounts. What must be made on one machine, such as SQLite and tries, the driver makes.
+Sources and work folders are paths that the driver and all workers see under the same name: a disk of one machine,
+NFS, or whatever a cluster mounts. What must be made on one machine, such as SQLite and tries, the driver makes.
 """
 
 from __future__ import annotations
@@ -162,7 +162,9 @@ class SparkEngine:
     @property
     def _here(self) -> LocalEngine:
         """For what the driver does by itself."""
-        return LocalEngine(processes=self._processes or default_processes(), memory=self.memory, progress=self.progress)
+        return LocalEngine(
+            processes=self._processes or default_processes(), memory=self.memory, progress=self.progress
+        )
 
     def _check(self, folder: Path) -> None:
         if folder not in self._checked:

@@ -36,7 +36,7 @@ _MORE_MEMORY = (
 _ADVICE = (
     (
         "PYTHON_VERSION_MISMATCH",
-        "the workers run another Python than this one ({python}). Install it there, and set PYSPARK_PYTHON to its path",
+        "the workers run another Python than this one ({python}). Install that there, and set PYSPARK_PYTHON to it",
     ),
     (
         "No module named '(entlink|msgspec|duckdb|marisa_trie|rapidfuzz)",
@@ -76,7 +76,9 @@ def start(master: str | None, processes: int | None, memory: str, conf: Mapping[
     except ModuleNotFoundError as problem:
         raise MissingExtraError("the engine spark", "spark") from problem
     if int(pyspark.__version__.split(".")[0]) < _PYSPARK:
-        raise EntlinkError(f"pyspark is {pyspark.__version__}: install {_PYSPARK}.0 or newer, as 'entlink[spark]' does")
+        raise EntlinkError(
+            f"pyspark is {pyspark.__version__}: install {_PYSPARK}.0 or newer, as 'entlink[spark]' does"
+        )
     is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ
     if not is_submitted:
         _check_java()
@@ -127,7 +129,8 @@ def _check_java() -> None:
     if java is None or not Path(java).exists():
         where = f"JAVA_HOME is {home}, and there is no bin/java in it" if home else "there is no java on the PATH"
         raise EntlinkError(
-            f"Spark needs Java {_JAVA} or newer, and {where}. Install it (as openjdk-{_JAVA}-jre-headless), or set JAVA_HOME"
+            f"Spark needs Java {_JAVA} or newer, and {where}. Install it (as openjdk-{_JAVA}-jre-headless), or set "
+            "JAVA_HOME"
         )
     ran = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
     match = re.search(r'version "(?:1\.)?(\d+)', ran.stderr)
@@ -169,14 +172,14 @@ def check_workers(context: SparkContext, folder: Path) -> None:
     token.touch()
     tasks = 2 * context.defaultParallelism
     with ThreadPoolExecutor(1) as pool, telling():
-        asked = pool.submit(context.parallelize(range(tasks), tasks).map(_question(str(token), __version__)).collect)
+        asked = pool.submit(context.parallelize(range(tasks), tasks).map(_question(str(token))).collect)
         try:
             answers = asked.result(_WORKERS_PATIENCE)
         except Late:
             context.cancelAllJobs()
             raise EntlinkError(
-                f"no worker took a task within {_WORKERS_PATIENCE:.0f} s. Check that the cluster has workers with free "
-                "cores, and with as much memory as spark.executor.memory asks for"
+                f"no worker took a task within {_WORKERS_PATIENCE:.0f} s. Check that the cluster has workers with "
+                "free cores, and with as much memory as spark.executor.memory asks for"
             ) from None
         finally:
             token.unlink(missing_ok=True)
@@ -187,18 +190,21 @@ def check_workers(context: SparkContext, folder: Path) -> None:
                 "that driver and workers share"
             )
         if version != __version__:
-            raise EntlinkError(f"the worker {host} has entlink {version}, and here is {__version__}: install one on all")
+            raise EntlinkError(
+                f"the worker {host} has entlink {version}, and here is {__version__}: install one on all"
+            )
 
 
-def _question(token: str, mine: str) -> Callable[[int], tuple[str, str | None]]:
+def _question(token: str) -> Callable[[int], tuple[str, str | None]]:
     """What is asked of a worker. An inner function is sent by its code: it can run where entlink is not installed."""
 
     def answer(_: int) -> tuple[str, str | None]:
-        import os
+        from pathlib import Path
+        from platform import node
 
         from entlink.version import __version__
 
-        return os.uname().nodename, __version__ if os.path.exists(token) else None
+        return node(), __version__ if Path(token).exists() else None
 
     return answer
 
@@ -232,4 +238,5 @@ def told(problem: Exception) -> EntlinkError:
             return EntlinkError(advice.format(**known | match.groupdict()))
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     causes = [line for line in lines if re.match(r"(Caused by: |[\w.]*(Error|Exception)\b)", line)]
-    return EntlinkError(f"Spark failed: {(causes or lines or [type(problem).__name__])[-1][:500]}")
+    what = causes[-1] if causes else next(iter(lines), type(problem).__name__)
+    return EntlinkError(f"Spark failed: {what[:500]}")

@@ -80,8 +80,8 @@ def link_frame(
 ) -> DataFrame:
     """The frame with a column `links`: an array of {start, end, text, entity, title, score, nil_type, turn}.
 
-    A row is a document: its columns named `id`, `turns`, `language`, `date`, `images`, `mentions` and `gold` are those
-    fields of it, and the column `text` its text. Or the column `document` holds documents as JSON. A row without a
+    A row is a document: its columns named `id`, `turns`, `language`, `date`, `images`, `mentions` and `gold` are
+    those fields of it, and the column `text` its text. Or the column `document` holds documents as JSON. A row without a
     text has no links. The other options are those of `entlink.load`, and choose the same linker.
 
     The knowledge base must be on a path that all workers see; with `ship`, it and the linker saved beside it are sent
@@ -119,10 +119,10 @@ def conversations(
     from pyspark.sql import functions as f
 
     speaks = f.col(speaker) if speaker in frame.columns else f.lit(None)
-    turn = f.struct(
-        f.col(order).alias("order"), f.col(text).alias("text"), speaks.cast("string").alias("speaker")
+    turn = f.struct(f.col(order).alias("order"), f.col(text).alias("text"), speaks.cast("string").alias("speaker"))
+    gathered = frame.groupBy(f.col(id).cast("string").alias("id")).agg(
+        f.sort_array(f.collect_list(turn)).alias("turns")
     )
-    gathered = frame.groupBy(f.col(id).cast("string").alias("id")).agg(f.sort_array(f.collect_list(turn)).alias("turns"))
     return gathered.withColumn("turns", f.transform("turns", lambda one: one.dropFields("order")))
 
 
@@ -138,9 +138,7 @@ def _check(frame: DataFrame, text: str, document: str | None) -> None:
         raise InputError(f"the frame has a column {LINKS!r} already. Drop or rename it first")
 
 
-def _config(
-    kb: Path, given: LinkerConfig | str | Path | None, mentions: str | None, trust: bool
-) -> LinkerConfig:
+def _config(kb: Path, given: LinkerConfig | str | Path | None, mentions: str | None, trust: bool) -> LinkerConfig:
     """Chosen here, so that no two workers choose differently."""
     if given is None:
         return default_linker(kb, spans_given=mentions in ("given", "gold"), trust=trust).config

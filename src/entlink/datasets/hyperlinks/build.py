@@ -55,8 +55,8 @@ def build_hyperlinks(
     """Write the paragraphs of the sources that have links as documents with gold; returns the card beside them.
 
     `out` is named like NAME.jsonl or NAME.jsonl.gz. With `kb`, gold names the entities of that knowledge base, and
-    links to none of them are left out, or are NIL; without, it names what the author wrote. It runs on this machine, or
-    on an `engine` that is given, with that one's processes and progress.
+    links to none of them are left out, or are NIL; without, it names what the author wrote. It runs on this machine,
+    or on an `engine` that is given, with that one's processes and progress.
 
         build_hyperlinks("simplewiki.xml.bz2", "links.jsonl", HyperlinkOptions(limit=1000), kb="simple.kb")
     """

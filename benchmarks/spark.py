@@ -44,7 +44,7 @@ def build(dump: Path, name: str, *words: object) -> Cost:
 
 def builds(repeat: int) -> dict[str, Cost]:
     """The same dump everywhere, then a longer one."""
-    from spark_runs import assert_equal, cluster
+    from spark_runs import assert_equal, cluster  # type: ignore[import-not-found]
 
     dump, name = dump_files.dump()
     print(f"building a knowledge base of {name}, {dump.stat().st_size / 1e6:.1f} MB")

@@ -120,6 +120,7 @@ def _link_on_spark(arguments: Namespace) -> None:
         arguments.parser.error("--engine spark needs FILE, Parquet or JSON lines, and -o OUT.parquet")
     settings = options.linker_settings(arguments, arguments.mentions)
     with options.opened_engine(arguments, lambda stage, done, total: None) as engine, telling():
+        assert engine is not None
         is_parquet = ".parquet" in arguments.file and arguments.input == "auto"
         if is_parquet:
             frame = engine.session.read.parquet(arguments.file)

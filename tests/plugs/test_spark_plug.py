@@ -128,7 +128,7 @@ def test_columns_that_are_not_there(spark, kb):
     from entlink.plugs.spark import link_frame
 
     frame = spark.createDataFrame([(0, "Mercury")], "n int, links string")
-    with pytest.raises(InputError, match="no column 'text'; its columns are n, links"):
+    with pytest.raises(InputError, match="no column 'text'; its columns are 'n', 'links'"):
         link_frame(frame, kb)
     with pytest.raises(InputError, match="'links' already"):
         link_frame(frame, kb, text="n")

@@ -81,7 +81,7 @@ class SparkEngine:
     @property
     def processes(self) -> int:
         """How many tasks run at once."""
-        return self.session.sparkContext.defaultParallelism
+        return int(self.session.sparkContext.defaultParallelism)
 
     def close(self) -> None:
         """End the session, if it was started here."""

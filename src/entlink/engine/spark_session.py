@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
+from warnings import filterwarnings
 
 from entlink.errors import EntlinkError, InputError, MissingExtraError
 from entlink.version import __version__
@@ -86,6 +87,7 @@ def start(master: str | None, processes: int | None, memory: str, conf: Mapping[
     if master:
         _check_master(master)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    filterwarnings("ignore", message="PySpark does not yet fully support pandas")  # which entlink does not use there
     builder = SparkSession.Builder().appName("entlink")
     for name, value in {**_settings(master, memory), **conf}.items():
         builder = builder.config(name, value)
@@ -102,6 +104,7 @@ def _settings(master: str | None, memory: str) -> dict[str, str]:
     settings = {
         "spark.driver.memory": f"{_megabytes(memory)}m",
         "spark.log.level": "ERROR",
+        "spark.driver.defaultJavaOptions": f"-Dlog4j2.configurationFile={Path(__file__).with_name('spark_log4j2.properties')}",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.parquet.compression.codec": "zstd",
     }

@@ -64,15 +64,15 @@ def builds(repeat: int) -> dict[str, Cost]:
     return costs
 
 
-def linking(texts: int) -> dict[str, float]:
+def linking(texts: int, config: str) -> dict[str, float]:
     """Short texts on local[2], beside two embedded processes that link half of them each."""
     kb, _ = workspace.small_kb()
     halves = _write_texts(texts)
-    two = ["-c", _TWO, sys.executable, str(kb), *map(str, halves)]
+    two = ["-c", _TWO, sys.executable, str(kb), config, *map(str, halves)]
     embedded = watch([sys.executable, *two], workspace.FOLDER / "spark-linking-embedded.log")
     made = workspace.FOLDER / "spark-linked.parquet"
     _clear(made)
-    words = ["link", kb, halves[0].parent / "half-*.jsonl", "-o", made, "--config", "everyday"]
+    words = ["link", kb, halves[0].parent / "half-*.jsonl", "-o", made, "--config", config]
     spark = entlink(*words, "--engine", "spark", "--master", f"local[{PROCESSES}]", log="linking")
     share = embedded.seconds / spark.seconds
     print(
@@ -84,8 +84,8 @@ def linking(texts: int) -> dict[str, float]:
 
 _TWO = """
 import subprocess, sys
-python, kb, *halves = sys.argv[1:]
-link = [python, "-m", "entlink", "link", kb, "--config", "everyday"]
+python, kb, config, *halves = sys.argv[1:]
+link = [python, "-m", "entlink", "link", kb, "--config", config]
 running = [subprocess.Popen([*link, half, "-o", half + ".linked"]) for half in halves]
 sys.exit(max(process.wait() for process in running))
 """
@@ -117,6 +117,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--texts", type=int, default=100_000)
     parser.add_argument("--repeat", type=int, default=4)
+    parser.add_argument("--config", default="everyday", help="the linker")
     parser.add_argument("--only", choices=("builds", "linking"))
     arguments = parser.parse_args()
     workspace.FOLDER.mkdir(parents=True, exist_ok=True)
@@ -124,7 +125,7 @@ def main() -> None:
     if arguments.only != "linking":
         results["builds"] = {name: cost._asdict() for name, cost in builds(arguments.repeat).items()}
     if arguments.only != "builds":
-        results["linking"] = linking(arguments.texts)
+        results["linking"] = linking(arguments.texts, arguments.config)
     (workspace.FOLDER / "spark.json").write_text(json.dumps(results, indent=2) + "\n", encoding="utf8")
 
 

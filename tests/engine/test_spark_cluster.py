@@ -10,10 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 import spark_runs
 from entlink.kb.build.from_sources import build
+from entlink.linking.linker import load
 
 pytestmark = spark_runs.needs_spark
 WIKI = Path(__file__).parents[2] / "samples" / "wiki"
@@ -117,3 +119,33 @@ def test_a_full_disk_of_the_workers(cluster, tmp_path):
         assert spark_runs.entlink(*words).returncode == 0
     finally:
         subprocess.run(["umount", small], check=True)
+
+
+def test_workers_that_do_not_see_what_the_driver_sees(tmp_path):
+    """A folder is another one for them: a build stops, and a knowledge base can be sent."""
+    hidden = tmp_path / "hidden"
+    hidden.mkdir()
+    if subprocess.run(
+        ["unshare", "--mount", "mount", "-t", "tmpfs", "tmpfs", hidden], capture_output=True
+    ).returncode:
+        pytest.skip("processes cannot have file systems of their own here")
+    build([WIKI / "samplewiki.xml"], hidden / "wiki.kb")
+    texts = tmp_path / "texts.jsonl"
+    texts.write_text('{"id": "1", "text": "Mercury is the planet nearest to the Sun."}\n')
+    with spark_runs.cluster(tmp_path / "cluster", 1, hidden) as cluster:
+        ran = spark_runs.entlink("kb", "build", WIKI / "samplewiki.xml", "-o", hidden / "x.kb", *on(cluster))
+        assert (ran.returncode, "does not see" in ran.stderr) == (3, True), ran.stderr
+        words = ["link", hidden / "wiki.kb", texts, "-o", tmp_path / "out.parquet", *on(cluster)]
+        ran = spark_runs.entlink(*words)
+        assert (ran.returncode, "wiki.kb. Have the knowledge base under a path" in ran.stderr) == (1, True), (
+            ran.stderr
+        )
+        words[3:4] = ["-o"]
+        words[4] = tmp_path / "sent.parquet"
+        ran = spark_runs.entlink(*words, "--ship")
+        assert ran.returncode == 0, ran.stderr
+    with duckdb.connect() as database:
+        [(links,)] = database.execute(f"SELECT links FROM '{tmp_path}/sent.parquet/*.parquet'").fetchall()
+    assert [link["text"] for link in links] == [
+        link.mention.text for link in load(hidden / "wiki.kb").link("Mercury is the planet nearest to the Sun.").links
+    ]

@@ -52,9 +52,11 @@ def entlink(*words: object, **more: Any) -> subprocess.CompletedProcess[str]:
 
 
 class Cluster:
-    """A master with workers of one core each, as processes on loopback."""
+    """A master with workers of one core each, as processes on loopback; what is in `hidden` they do not see."""
 
-    def __init__(self, folder: Path, workers: int = 2) -> None:
+    def __init__(self, folder: Path, workers: int = 2, hidden: Path | None = None) -> None:
+        hiding = 'mount -t tmpfs tmpfs "$0" && exec "$@"'
+        self._before = [] if hidden is None else ["unshare", "--mount", "sh", "-c", hiding, str(hidden)]
         self._folder, self._processes = folder, dict[str, subprocess.Popen[bytes]]()
         folder.mkdir(parents=True, exist_ok=True)
         started = self._start("master", "master.Master", "--port", "0")
@@ -87,7 +89,7 @@ class Cluster:
         settings = {"SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_DAEMON_MEMORY": "200m"}
         with (self._folder / f"{name}.log").open("wb") as log:
             self._processes[name] = subprocess.Popen(
-                [str(word) for word in (*command, "--webui-port", "0", *words)],
+                [*self._before, *(str(word) for word in (*command, "--webui-port", "0", *words))],
                 env=environment(**settings),
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -105,9 +107,9 @@ class Cluster:
 
 
 @contextmanager
-def cluster(folder: Path, workers: int = 2) -> Iterator[Cluster]:
+def cluster(folder: Path, workers: int = 2, hidden: Path | None = None) -> Iterator[Cluster]:
     """A cluster that is gone at the end."""
-    made = Cluster(folder, workers)
+    made = Cluster(folder, workers, hidden)
     try:
         yield made
     finally:

@@ -101,16 +101,19 @@ def start(master: str | None, processes: int | None, memory: str, conf: Mapping[
 
 
 def _settings(master: str | None, memory: str) -> dict[str, str]:
+    log = f"-Dlog4j2.configurationFile={Path(__file__).with_name('spark_log4j2.properties')}"
     settings = {
+        "spark.driver.defaultJavaOptions": log,
         "spark.driver.memory": f"{_megabytes(memory)}m",
         "spark.log.level": "ERROR",
-        "spark.driver.defaultJavaOptions": f"-Dlog4j2.configurationFile={Path(__file__).with_name('spark_log4j2.properties')}",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.parquet.compression.codec": "zstd",
     }
     if master is not None and master.startswith("local"):
         cores = master.removeprefix("local").strip("[]").split(",")[0]
         settings |= {
+            # Many short queries: the second, slower compiler of Java costs more time than it saves.
+            "spark.driver.defaultJavaOptions": f"{log} -XX:TieredStopAtLevel=1",
             "spark.driver.host": "localhost",  # nobody else connects
             "spark.ui.enabled": "false",
             "spark.sql.shuffle.partitions": cores if cores.isdigit() else str(os.cpu_count() or 1),

@@ -79,6 +79,7 @@ def linking(texts: int, config: str) -> dict[str, float]:
         f"linking {texts:,} short texts: two processes {texts / embedded.seconds:,.0f} a second, local[2] "
         f"{texts / spark.seconds:,.0f} a second, {share:.0%} of that (target >= 70 %)"
     )
+    print(f"  of processor time: {embedded.processor_seconds:.1f} s and {spark.processor_seconds:.1f} s")
     return {"embedded": texts / embedded.seconds, "local[2]": texts / spark.seconds, "share": share}
 
 

@@ -149,3 +149,21 @@ def test_workers_that_do_not_see_what_the_driver_sees(tmp_path):
     assert [link["text"] for link in links] == [
         link.mention.text for link in load(hidden / "wiki.kb").link("Mercury is the planet nearest to the Sun.").links
     ]
+
+
+def test_a_cluster_without_workers(tmp_path):
+    script = (
+        "import sys; from pathlib import Path; from entlink.engine import spark, spark_session\n"
+        "spark_session._WORKERS_PATIENCE = 3.0\n"
+        "spark.SparkEngine(master=sys.argv[1]).map_to_files(print, [], Path('out'))\n"
+    )
+    with spark_runs.cluster(tmp_path / "cluster", 0) as cluster:
+        ran = subprocess.run(
+            [sys.executable, "-c", script, cluster.master],
+            env=spark_runs.environment(),
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=200,
+        )
+    assert "no worker took a task within 3 s" in ran.stderr, ran.stderr

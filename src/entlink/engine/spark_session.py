@@ -176,13 +176,17 @@ def check_workers(context: SparkContext, folder: Path) -> None:
     token = folder.absolute() / f".seen-{uuid4().hex}"
     folder.mkdir(parents=True, exist_ok=True)
     token.touch()
-    tasks = 2 * context.defaultParallelism
+    tasks, tag = 2 * context.defaultParallelism, token.name
+
+    def ask() -> list[tuple[str, str | None]]:
+        context.addJobTag(tag)
+        return list(context.parallelize(range(tasks), tasks).map(_question(str(token))).collect())
+
     with ThreadPoolExecutor(1) as pool, telling():
-        asked = pool.submit(context.parallelize(range(tasks), tasks).map(_question(str(token))).collect)
         try:
-            answers = asked.result(_WORKERS_PATIENCE)
+            answers = pool.submit(ask).result(_WORKERS_PATIENCE)
         except Late:
-            context.cancelAllJobs()
+            context.cancelJobsWithTag(tag)
             raise EntlinkError(
                 f"no worker took a task within {_WORKERS_PATIENCE:.0f} s. Check that the cluster has workers with "
                 "free cores, and with as much memory as spark.executor.memory asks for"

@@ -81,8 +81,8 @@ def link_frame(
     """The frame with a column `links`: an array of {start, end, text, entity, title, score, nil_type, turn}.
 
     A row is a document: its columns named `id`, `turns`, `language`, `date`, `images`, `mentions` and `gold` are
-    those fields of it, and the column `text` its text. Or the column `document` holds documents as JSON. A row without
-    a text has no links. The other options are those of `entlink.load`, and choose the same linker.
+    those fields of it, and the column `text` its text. Or the column `document` holds documents as JSON. A row
+    without a text has no links. The other options are those of `entlink.load`, and choose the same linker.
 
     The knowledge base must be on a path that all workers see; with `ship`, it and the linker saved beside it are sent
     to them. With `skip`, the links of a document that cannot be read are null, where it would be an error.

@@ -101,7 +101,7 @@ def start(master: str | None, processes: int | None, memory: str, conf: Mapping[
 
 
 def _settings(master: str | None, memory: str) -> dict[str, str]:
-    log = f"\"-Dlog4j2.configurationFile={Path(__file__).with_name('spark_log4j2.properties')}\""
+    log = f'"-Dlog4j2.configurationFile={Path(__file__).with_name("spark_log4j2.properties")}"'
     settings = {
         "spark.driver.defaultJavaOptions": log,
         "spark.driver.memory": f"{_megabytes(memory)}m",

@@ -17,7 +17,7 @@ ROOT = Path(entlink.__file__).parent
 LIBRARY = sorted(ROOT.rglob("*.py"))
 COMMAND_LINE = sorted((ROOT.parent / "entlink_cli").rglob("*.py"))
 FILES = [*LIBRARY, *COMMAND_LINE]
-HEAVY = ("torch", "duckdb", "rich", "numpy", "pandas", "spacy")
+HEAVY = ("torch", "duckdb", "rich", "numpy", "pandas", "spacy", "pyspark", "pyarrow")
 MOST_FILES_A_FOLDER = 25
 
 # What each room may import beside itself. A module without a folder is a room of its own.
@@ -143,8 +143,15 @@ def test_no_step_of_a_build_knows_which_engine_runs_it():
     for path in (path for room in ("kb", "datasets") for path in (ROOT / room).rglob("*.py")):
         names = set(imports(path))
         assert not {name for name in names if name.split(".")[0] in ("duckdb", "pyspark")}, module_of(path)
+        assert not {name for name in names if name.startswith("entlink.engine.spark")}, module_of(path)
         local = {name for name in names if name.startswith("entlink.engine.local")}
         assert local <= {"entlink.engine.local", "entlink.engine.local.LocalEngine"}, module_of(path)
+
+
+def test_spark_is_imported_when_it_is_used_only():
+    for path in FILES:
+        top = {name.split(".")[0] for name in imports(path, at_module_level=True)}
+        assert not top & {"pyspark", "py4j", "pyarrow"}, module_of(path)
 
 
 def test_the_library_does_not_import_its_command_line():

@@ -71,6 +71,12 @@ def _configure(parser: Parser) -> None:
         help="at a bad document: stop (default), or leave it out and tell",
     )
     options.as_json(parser, "write JSON lines also to a terminal, and for --explain")
+    options.engine(parser)
+    parser.add_argument(
+        "--ship",
+        action="store_true",
+        help="with --engine spark: send the knowledge base to workers that do not see it",
+    )
 
 
 def _link(arguments: Namespace) -> None:
@@ -78,6 +84,9 @@ def _link(arguments: Namespace) -> None:
     from entlink_cli.terminal.progress import progress
 
     _check_ways_out(arguments)
+    if arguments.engine == "spark":
+        _link_on_spark(arguments)
+        return
     linker = options.make_linker_of_documents(arguments, arguments.mentions)
     problems, speakers = _Problems(), _Speakers(arguments.turns)
     with (
@@ -98,6 +107,41 @@ def _link(arguments: Namespace) -> None:
     if _is_file(arguments.output):
         made = f"{number_of(linked.documents, 'document')}, {number_of(linked.links, 'link')}, {linked.nils:,} NIL"
         note(f"{arguments.output}: {made}")
+
+
+def _link_on_spark(arguments: Namespace) -> None:
+    """Parquet or JSON lines in, Parquet out, on any file system that Spark reads and writes."""
+    from entlink.engine.spark_session import telling
+    from entlink.linking.as_of import DOCUMENT
+    from entlink.plugs.spark import link_frame
+
+    for name in ("explain", "view", "json", "candidates"):
+        if getattr(arguments, name):
+            arguments.parser.error(f"--{name} does not go together with --engine spark")
+    if not _is_file(arguments.file) or not _is_file(arguments.output):
+        arguments.parser.error("--engine spark needs FILE, Parquet or JSON lines, and -o OUT.parquet")
+    if arguments.as_of == DOCUMENT:
+        arguments.parser.error("--as-of document does not go together with --engine spark: give a date")
+    folder, settings = options.linker_settings(arguments, arguments.mentions, arguments.as_of, set())
+    with options.opened_engine(arguments, lambda stage, done, total: None) as engine, telling():
+        assert engine is not None
+        is_parquet = ".parquet" in arguments.file and arguments.input == "auto"
+        if is_parquet:
+            frame = engine.session.read.parquet(arguments.file)
+        else:
+            frame = engine.session.read.text(arguments.file).selectExpr(
+                "get_json_object(value, '$.id') AS id", "value AS document"
+            )
+        linked = link_frame(
+            frame,
+            folder,
+            document=None if is_parquet else "document",
+            ship=arguments.ship,
+            skip=arguments.on_error == "skip",
+            **settings,
+        )
+        linked.write.parquet(arguments.output)
+    note(f"{arguments.output}: written")
 
 
 def _source(arguments: Namespace) -> str | BinaryIO:

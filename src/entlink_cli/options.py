@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from entlink_cli import values
 from entlink_cli.terminal.output import note
 
 if TYPE_CHECKING:
     from argparse import _ArgumentGroup
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from entlink.engine.spark import SparkEngine
     from entlink.kb.knowledge_base import KnowledgeBase
     from entlink.linking.config import LinkerConfig
     from entlink.linking.dated import DatedLinker
     from entlink.linking.linker import Linker
     from entlink.sources import WikiOptions
     from entlink_cli.parsing import Namespace, Parser
+    from entlink_cli.terminal.progress import Report
 
 # Those of `entlink.sources.FORMATS`, which help must not wait for.
 FORMATS = (
@@ -76,6 +79,51 @@ def machine(parser: Parser) -> None:
     parser.add_argument(
         "--processes", metavar="N", type=values.whole, help="processes (default: the cores, at most 8)"
     )
+
+
+def engine(parser: Parser) -> None:
+    """What a long step runs on."""
+    group = parser.add_argument_group("to run on Apache Spark (see docs/scale.md)")
+    group.add_argument(
+        "--engine", choices=("local", "spark"), default="local", help="this machine (default), or Apache Spark"
+    )
+    group.add_argument(
+        "--master",
+        metavar="URL",
+        type=values.text,
+        help="where Spark runs: spark://host:port, yarn, k8s://…, local[N] (default: the one of spark-submit, else "
+        "local[*])",
+    )
+    group.add_argument(
+        "--conf",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        type=values.pair,
+        help="a setting of Spark, such as spark.executor.memory=4g; can be repeated",
+    )
+
+
+@contextmanager
+def opened_engine(arguments: Namespace, report: Report) -> Iterator[SparkEngine | None]:
+    """The engine that the options of `engine` name; None for what a build takes by itself."""
+    if arguments.engine != "spark":
+        if arguments.master or arguments.conf:
+            arguments.parser.error("--master and --conf need --engine spark")
+        yield None
+        return
+    from entlink.engine.protocol import DEFAULT_MEMORY
+    from entlink.engine.spark import SparkEngine
+
+    memory = getattr(arguments, "memory", DEFAULT_MEMORY)
+    with SparkEngine(
+        master=arguments.master,
+        processes=getattr(arguments, "processes", None),
+        memory=memory,
+        conf=dict(arguments.conf),
+        progress=report,
+    ) as made:
+        yield made
 
 
 def table(parser: Parser | _ArgumentGroup) -> None:
@@ -282,10 +330,20 @@ def make_linker_of_documents(arguments: Namespace, mentions: str) -> Linker | Da
 
 def _linker_as_of(arguments: Namespace, mentions: str, as_of: str | None, told: set[str]) -> Linker:
     """The linker as of a date; what it links with is said if it was not `told`."""
+    from entlink.linking.linker import load
+
+    folder, settings = linker_settings(arguments, mentions, as_of, told)
+    linker: Linker = load(folder, **settings)
+    return linker
+
+
+def linker_settings(
+    arguments: Namespace, mentions: str, as_of: str | None, told: set[str]
+) -> tuple[Path, dict[str, Any]]:
+    """The folder of that linker's knowledge base, and the settings that `entlink.load` takes."""
     import msgspec
 
     from entlink.linking.as_of import choose_linker
-    from entlink.linking.linker import load
 
     chosen = choose_linker(
         arguments.kb, as_of, arguments.config, spans_given=mentions != "detect", trust=arguments.trust
@@ -301,16 +359,15 @@ def _linker_as_of(arguments: Namespace, mentions: str, as_of: str | None, told: 
         nil["what"] = detector["what"]
     config = msgspec.structs.replace(config, detector={**config.detector, **detector}, nil={**config.nil, **nil})
     _make_short_names(chosen.folder, config)
-    return load(
-        chosen.folder,
-        config=config,
-        as_of=chosen.date,
-        mentions=None if mentions == "detect" else mentions,
-        types=arguments.type,
-        min_score=arguments.min_score,
-        speakers=getattr(arguments, "turns", ()),
-        personal=getattr(arguments, "personal", None) and (config.conversation.personal or True),
-    )
+    return chosen.folder, {
+        "config": config,
+        "as_of": chosen.date,
+        "mentions": None if mentions == "detect" else mentions,
+        "types": arguments.type,
+        "min_score": arguments.min_score,
+        "speakers": getattr(arguments, "turns", ()),
+        "personal": getattr(arguments, "personal", None) and (config.conversation.personal or True),
+    }
 
 
 def _make_short_names(kb: Path, config: LinkerConfig) -> None:

@@ -21,3 +21,7 @@ def die(number: int, path: Path) -> None:
 
 def fill_the_disk(number: int, path: Path) -> None:
     raise OSError(28, "No space left on device")
+
+
+def run_out_of_memory(number: int, path: Path) -> None:
+    raise MemoryError

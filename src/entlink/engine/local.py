@@ -7,8 +7,8 @@ import re
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
@@ -17,6 +17,7 @@ from threading import Thread
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from entlink.engine._mapping import Pending, Step, keep_busy
 from entlink.engine.protocol import DEFAULT_MEMORY, JsonFiles, ParquetFiles, SqlSession, Task, default_processes
 from entlink.errors import EntlinkError, InputError
 from entlink.io.progress import Progress, ignore_progress
@@ -45,40 +46,25 @@ class LocalEngine:
         *,
         stage: str = "",
         at_most: int | None = None,
+        here: bool = False,
         done: Callable[[Path], None] = lambda output: None,
     ) -> list[Path]:
-        """See `Engine.map_to_files`."""
-        folder.mkdir(parents=True, exist_ok=True)
-        outputs: list[Path] = []
-        total = len(tasks) if isinstance(tasks, Sized) else 0
-        finished = 0
-
-        def is_there(output: Path) -> None:
-            nonlocal finished
-            finished += 1
-            done(output)
-            if stage:
-                self.progress(stage, finished, total)
-
-        def pending() -> Iterator[tuple[Path, tuple[Any, ...]]]:
-            for task in tasks:
-                outputs.append(folder / task.output)
-                if outputs[-1].exists():
-                    is_there(outputs[-1])
-                else:
-                    yield outputs[-1], task.arguments
-
-        processes = min(self.processes, at_most or self.processes, total or self.processes)
+        """See `Engine.map_to_files`; everything runs here."""
+        step = Step(tasks, folder, stage, self.progress, done)
+        processes = min(self.processes, at_most or self.processes, step.total or self.processes)
         if processes <= 1:
-            for path, arguments in pending():
-                is_there(_run(function, arguments, path))
+            for path, arguments in step.pending():
+                step.is_there(_run(function, arguments, path))
         else:
-            _run_pool(function, pending(), processes, is_there)
-        return outputs
+            _run_pool(function, step.pending(), processes, step.is_there)
+        return step.outputs
 
     @contextmanager
-    def sql(self, work: Path | None = None) -> Iterator[SqlSession]:
-        """A session of DuckDB, which spills into `work`, or where temporary files go."""
+    def sql(self, work: Path | None = None, *, ordered: bool = False) -> Iterator[SqlSession]:
+        """A session of DuckDB, which spills into `work`, or where temporary files go.
+
+        If it is `ordered`, rows of files come in the order of the files, which takes more memory.
+        """
         import duckdb
 
         spill = work / "spill" if work else Path(tempfile.gettempdir()) / f"entlink-spill-{os.getpid()}"
@@ -87,7 +73,7 @@ class LocalEngine:
         try:
             _limit(connection, self.memory)
             connection.execute("SET temp_directory = ?", [str(spill)])
-            connection.execute("SET preserve_insertion_order = false")
+            connection.execute(f"SET preserve_insertion_order = {ordered}")
             connection.execute("SET enable_progress_bar = false")  # it would print
             yield _DuckSession(connection)
         except duckdb.OutOfMemoryException as problem:
@@ -180,22 +166,20 @@ def _literal(path: Path | str) -> str:
 
 def _run_pool(
     function: Callable[..., None],
-    pending: Iterator[tuple[Path, tuple[Any, ...]]],
+    pending: Iterator[Pending],
     processes: int,
     done: Callable[[Path], None],
 ) -> None:
     """Keep at most two tasks a process under way, so that a long stream of chunks is never all in memory."""
     context = get_context("spawn")
     with ProcessPoolExecutor(processes, mp_context=context, initializer=_end_with_parent) as pool:
-        running: set[Future[Path]] = set()
+
+        def submit(path: Path, arguments: tuple[Any, ...]) -> Future[Path]:
+            with _launching():
+                return pool.submit(_run, function, arguments, path)
+
         try:
-            for path, arguments in pending:
-                with _launching():
-                    running.add(pool.submit(_run, function, arguments, path))
-                if len(running) >= 2 * processes:
-                    running = _reap(running, done)
-            while running:
-                running = _reap(running, done)
+            keep_busy(submit, pending, 2 * processes, done)
         except BaseException as problem:
             pool.shutdown(wait=False, cancel_futures=True)
             _end_workers(pool)
@@ -241,13 +225,6 @@ def _end_with_parent() -> None:
             os._exit(1)
 
     Thread(target=watch, daemon=True).start()
-
-
-def _reap(running: set[Future[Path]], done: Callable[[Path], None]) -> set[Future[Path]]:
-    finished, rest = wait(running, return_when=FIRST_COMPLETED)
-    for future in finished:
-        done(future.result())
-    return rest
 
 
 def _run(function: Callable[..., None], arguments: tuple[Any, ...], path: Path) -> Path:

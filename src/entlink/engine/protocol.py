@@ -82,6 +82,7 @@ class Engine(Protocol):
         *,
         stage: str = "",
         at_most: int | None = None,
+        here: bool = False,
         done: Callable[[Path], None] = lambda output: None,
     ) -> list[Path]:
         """Run `function(*arguments, path)` for every task; an output that exists is not made again.
@@ -89,7 +90,8 @@ class Engine(Protocol):
         A function writes its whole output, a file or a folder, to the path it is given; it gets its final name
         only when the function returns, so what is there is complete, whenever the process was killed. `done` is
         given each output as soon as it is there, in no certain order; progress on a `stage` is reported. `at_most`
-        is how many processes the work is worth.
+        is how many processes the work is worth. With `here` the tasks run on this machine only: they read the store,
+        which SQLite does not share between machines, or put together what is made on one.
         """
 
     def sql(self, work: Path | None = None) -> AbstractContextManager[SqlSession]:

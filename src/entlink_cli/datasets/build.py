@@ -76,6 +76,7 @@ def _configure(parser: Parser) -> None:
     options.quiet(parser)
     options.as_json(parser, "print the card as JSON")
     options.wiki(parser)
+    options.engine(parser)
 
 
 def _configure_choice(parser: Parser) -> None:
@@ -118,7 +119,10 @@ def _build(arguments: Namespace) -> None:
     chosen = HyperlinkOptions(**given | {"wiki": options.wiki_options(arguments), "kinds": arguments.kind})
     started = monotonic()
     try:
-        with progress(quiet=arguments.quiet, patience=_PATIENCE) as report:
+        with (
+            progress(quiet=arguments.quiet, patience=_PATIENCE) as report,
+            options.opened_engine(arguments, report) as engine,
+        ):
             made = build_hyperlinks(
                 arguments.sources,
                 arguments.output,
@@ -127,6 +131,7 @@ def _build(arguments: Namespace) -> None:
                 replace=arguments.replace,
                 command=shlex.join(["entlink", *arguments.words]),
                 progress=report,
+                engine=engine,
             )
     except (KeyboardInterrupt, RuntimeError) as problem:
         if is_interruption(problem):

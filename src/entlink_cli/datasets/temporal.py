@@ -66,6 +66,7 @@ def _configure(parser: Parser) -> None:
     options.quiet(parser)
     options.as_json(parser, "print the card as JSON")
     options.wiki(parser)
+    options.engine(parser)
 
 
 def _build(arguments: Namespace) -> None:
@@ -82,7 +83,10 @@ def _build(arguments: Namespace) -> None:
     command = shlex.join(["entlink", *arguments.words])
     started = monotonic()
     try:
-        with progress(quiet=arguments.quiet, patience=_PATIENCE) as report:
+        with (
+            progress(quiet=arguments.quiet, patience=_PATIENCE) as report,
+            options.opened_engine(arguments, report) as engine,
+        ):
             if arguments.add_snapshots is not None:
                 made = extend_temporal(
                     arguments.sources,
@@ -91,6 +95,7 @@ def _build(arguments: Namespace) -> None:
                     reading,
                     command=command,
                     progress=report,
+                    engine=engine,
                 )
             else:
                 made = build_temporal(
@@ -101,6 +106,7 @@ def _build(arguments: Namespace) -> None:
                     replace=arguments.replace,
                     command=command,
                     progress=report,
+                    engine=engine,
                 )
     except (KeyboardInterrupt, RuntimeError) as problem:
         if is_interruption(problem):

@@ -67,6 +67,7 @@ def _configure_build(parser: Parser) -> None:
     options.quiet(parser)
     options.as_json(parser, "print the manifest as JSON")
     options.wiki(parser)
+    options.engine(parser)
     _configure_history(parser)
 
 
@@ -104,7 +105,7 @@ def _build(arguments: Namespace) -> None:
         | {"count_text": not arguments.no_text_counts, "wiki": options.wiki_options(arguments)}
     )
     started = monotonic()
-    with _telling_of_resumption(arguments) as report:
+    with _telling_of_resumption(arguments) as report, options.opened_engine(arguments, report) as engine:
         if arguments.snapshots or arguments.add_snapshots:
             from entlink.kb.snapshots.build import build_snapshots
             from entlink.sources import STABLE_INTERVAL
@@ -119,6 +120,7 @@ def _build(arguments: Namespace) -> None:
                 replace=arguments.replace,
                 command=_command(arguments),
                 progress=report,
+                engine=engine,
             )
         else:
             manifest = build(
@@ -128,6 +130,7 @@ def _build(arguments: Namespace) -> None:
                 replace=arguments.replace,
                 command=_command(arguments),
                 progress=report,
+                engine=engine,
             )
     seconds = monotonic() - started
     if arguments.snapshots or arguments.add_snapshots:

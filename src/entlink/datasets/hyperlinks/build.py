@@ -17,6 +17,8 @@ from entlink.datasets.hyperlinks.options import KINDS, HyperlinkOptions, check_o
 from entlink.datasets.hyperlinks.report import HyperlinksReport, KnowledgeBaseCard, kb_card
 from entlink.datasets.hyperlinks.steps import build_corpus, told_options
 from entlink.datasets.hyperlinks.target import Target
+from entlink.engine.local import LocalEngine
+from entlink.engine.protocol import Engine
 from entlink.errors import InputError
 from entlink.io.atomic import write_lock
 from entlink.io.progress import Progress, ignore_progress
@@ -48,11 +50,13 @@ def build_hyperlinks(
     replace: bool = False,
     command: str = "",
     progress: Progress = ignore_progress,
+    engine: Engine | None = None,
 ) -> HyperlinksReport:
     """Write the paragraphs of the sources that have links as documents with gold; returns the card beside them.
 
     `out` is named like NAME.jsonl or NAME.jsonl.gz. With `kb`, gold names the entities of that knowledge base, and
-    links to none of them are left out, or are NIL; without, it names what the author wrote.
+    links to none of them are left out, or are NIL; without, it names what the author wrote. It runs on this machine,
+    or on an `engine` that is given, with that one's processes and progress.
 
         build_hyperlinks("simplewiki.xml.bz2", "links.jsonl", HyperlinkOptions(limit=1000), kb="simple.kb")
     """
@@ -67,7 +71,8 @@ def build_hyperlinks(
     opened = [_open(source, options) for source in given]
     with write_lock(target.work):
         take_up(target.work, _plan(opened, options, folder, card))
-        report = build_corpus(opened, target, options, folder, progress, card=card, command=command)
+        engine = engine or LocalEngine(processes=options.processes, progress=progress)
+        report = build_corpus(engine, opened, target, options, folder, card=card, command=command)
         shutil.rmtree(target.work)
     return report
 

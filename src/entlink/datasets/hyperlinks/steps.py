@@ -16,9 +16,8 @@ from entlink.datasets.hyperlinks.parts import PartPlan, count_rows, read_card, r
 from entlink.datasets.hyperlinks.report import HyperlinksReport, KnowledgeBaseCard, file_card, source_checksum
 from entlink.datasets.hyperlinks.target import Target
 from entlink.datasets.selection import Sample
-from entlink.engine.local import LocalEngine
+from entlink.engine.protocol import Engine
 from entlink.io.atomic import write_whole
-from entlink.io.progress import Progress
 from entlink.kb.build.source_parts import PROBLEMS_KEPT, Omissions, PartRunner
 from entlink.kb.store.manifest import SourceCard
 from entlink.sources import Source
@@ -34,21 +33,21 @@ class _Part(NamedTuple):
 
 
 def build_corpus(
+    engine: Engine,
     sources: Sequence[Source],
     target: Target,
     options: HyperlinkOptions,
     kb: Path | None,
-    progress: Progress,
     *,
     card: KnowledgeBaseCard | None,
     command: str,
 ) -> HyperlinksReport:
     """Make the corpus in the target's folder of work, and put it into place."""
     sample = Sample(options.sample)
-    parts = _read(sources, target.work / "parts", options, kb, sample, progress)
+    parts = _read(engine, sources, target.work / "parts", options, kb, sample)
     joining = Joining(sample.taker(), options.limit)
     made = [target.work / file.name for file in target.files]
-    joining.run([part.folder for part in parts], made, pack=target.is_packed, progress=progress)
+    joining.run([part.folder for part in parts], made, pack=target.is_packed, progress=engine.progress)
     summary = _Summary(sources, parts)
     files = [
         file_card(path, file.name, counts)
@@ -87,12 +86,12 @@ def _totals(counts: Sequence[FileCounts]) -> dict[str, int]:
 
 
 def _read(
+    engine: Engine,
     sources: Sequence[Source],
     folder: Path,
     options: HyperlinkOptions,
     kb: Path | None,
     sample: Sample,
-    progress: Progress,
 ) -> list[_Part]:
     """The parts of all sources, or as many as the limit needs."""
 
@@ -101,7 +100,7 @@ def _read(
         return count_rows(part)
 
     runner = PartRunner(
-        LocalEngine(processes=options.processes, progress=progress),
+        engine,
         write_part,
         folder,
         measure=measure,

@@ -21,7 +21,7 @@ from entlink.datasets.temporal.rows import DATASHEET, FIGURES, read_temporal, sn
 from entlink.datasets.temporal.steps import Inputs, TemporalBuilder
 from entlink.datasets.temporal.tokens import Tokens
 from entlink.engine.local import LocalEngine
-from entlink.engine.protocol import DEFAULT_MEMORY
+from entlink.engine.protocol import DEFAULT_MEMORY, Engine
 from entlink.errors import InputError, NotFoundError
 from entlink.io.atomic import put_in_place, write_lock
 from entlink.io.checksums import checksum
@@ -68,10 +68,12 @@ def build_temporal(
     replace: bool = False,
     command: str = "",
     progress: Progress = ignore_progress,
+    engine: Engine | None = None,
 ) -> TemporalReport:
     """Write mentions of a wiki's entities as of each snapshot into the folder `out`; returns the card that is in it.
 
-    Sources are full histories, and tables `page_props` for identifiers of Wikidata.
+    Sources are full histories, and tables `page_props` for identifiers of Wikidata. It runs on this machine, or on an
+    `engine` that is given, with that one's processes, memory and progress.
 
         build_temporal("history.xml.7z", "tempel", read_temporal_options("tempel-small"))
     """
@@ -82,7 +84,7 @@ def build_temporal(
     inputs = _inputs(sources, HistoryOptions(dates, options.stable_interval), reading)
     target = FolderTarget(Path(out), TemporalReport)
     target.check([source.path for source in inputs.all], replace=replace)
-    engine = LocalEngine(processes=reading.processes, memory=reading.memory, progress=progress)
+    engine = engine or LocalEngine(processes=reading.processes, memory=reading.memory, progress=progress)
     with target.making(_plan(inputs, dates, options, reading)) as made:
         builder = TemporalBuilder(engine, inputs, target.work, options, times)
         return builder.make(made, command)
@@ -96,6 +98,7 @@ def extend_temporal(
     *,
     command: str = "",
     progress: Progress = ignore_progress,
+    engine: Engine | None = None,
 ) -> TemporalReport:
     """Add snapshots to a dataset, with its own options; the rows that are there stay as they are.
 
@@ -111,7 +114,7 @@ def extend_temporal(
     times = intervals(dates, dataset.dates, options.first_interval)
     inputs = _inputs(sources, HistoryOptions(dates, options.stable_interval), reading)
     work = folder.with_name(folder.name + ".building")
-    engine = LocalEngine(processes=reading.processes, memory=reading.memory, progress=progress)
+    engine = engine or LocalEngine(processes=reading.processes, memory=reading.memory, progress=progress)
     with write_lock(work):
         take_up(work, _plan(inputs, dates, options, reading, checksum(folder / CARD)))
         made = work / "made"

@@ -145,7 +145,7 @@ class TemporalBuilder:
     def _step(self, name: str, function: Callable[..., None], *arguments: Any) -> Path:
         """A function that is run once, in this process."""
         return self._engine.map_to_files(
-            function, [Task(name, arguments)], self._work, stage=f"making {name}", at_most=1
+            function, [Task(name, arguments)], self._work, stage=f"making {name}", at_most=1, here=True
         )[0]
 
     # The card

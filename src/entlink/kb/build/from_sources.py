@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from entlink.engine.local import LocalEngine
+from entlink.engine.protocol import Engine
 from entlink.errors import ExistsError, InputError
 from entlink.io.atomic import put_in_place, write_lock
 from entlink.io.progress import Progress, ignore_progress
@@ -55,9 +56,11 @@ def build(
     replace: bool = False,
     command: str = "",
     progress: Progress = ignore_progress,
+    engine: Engine | None = None,
 ) -> Manifest:
     """Build a knowledge base from one or more sources; returns its manifest.
 
+    It runs on this machine, or on an `engine` that is given, with that one's processes, memory and progress.
     One without an entity never takes the place of another. It is made where nothing is there, to be filled by edits,
     unless records were bad.
     """
@@ -72,7 +75,8 @@ def build(
         telling_of_leftovers(work, "keeps what was done: run the command again to go on from there"),
     ):
         take_up(work, _plan(opened, options), create_store)
-        manifest = _run(work, opened, options, command, progress)
+        engine = engine or LocalEngine(processes=options.processes, memory=options.memory, progress=progress)
+        manifest = _run(work, opened, options, command, engine)
         check_found(manifest, work, target)
         move_into_place(work, target)
     return manifest
@@ -195,11 +199,10 @@ def tune(store: Store) -> None:
     store.connection.execute("PRAGMA wal_autocheckpoint = 20000")
 
 
-def _run(work: Path, sources: Sequence[Source], options: BuildOptions, command: str, progress: Progress) -> Manifest:
+def _run(work: Path, sources: Sequence[Source], options: BuildOptions, command: str, engine: Engine) -> Manifest:
     store = Store(work, writable=True)
     try:
         tune(store)
-        engine = LocalEngine(processes=options.processes, memory=options.memory, progress=progress)
         return Building(engine, store, sources, options, command).run()
     finally:
         store.close()

@@ -89,7 +89,7 @@ class IndexWriter:
             Task(f"names-{first:012}.jsonl", (folder, first, first + ENTITIES_A_TASK - 1))
             for first in range(1, self._store.last_key() + 1, ENTITIES_A_TASK)
         ]
-        files = self._engine.map_to_files(stage_names, tasks, staged, stage="folding names")
+        files = self._engine.map_to_files(stage_names, tasks, staged, stage="folding names", here=True)
         return [*files, _staged(staged / "anchors.jsonl", self._live_anchors())]
 
     def _live_anchors(self) -> Iterator[Row]:

@@ -51,14 +51,14 @@ def write_tries(engine: Engine, partitions: Path, index: Path, shards: int) -> N
     """Write `keys-NN.trie` for every shard."""
     share = engine.share(shards)
     tasks = [Task(f"keys-{n:02}.trie", (share, partitions, n, shards)) for n in range(shards)]
-    engine.map_to_files(_write_trie, tasks, index)
+    engine.map_to_files(_write_trie, tasks, index, here=True)
 
 
 def write_groups(engine: Engine, partitions: Path, index: Path, shards: int) -> None:
     """Write `groups-NN.bin` and `groups-NN.at` for every shard; the tries must be there."""
     share = engine.share(shards)
     tasks = [Task(f"groups-{n:02}.at", (share, partitions, index, n, shards)) for n in range(shards)]
-    engine.map_to_files(_write_groups, tasks, index)
+    engine.map_to_files(_write_groups, tasks, index, here=True)
 
 
 def _write_trie(engine: Engine, partitions: Path, shard: int, shards: int, path: Path) -> None:

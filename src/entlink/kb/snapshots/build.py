@@ -18,6 +18,7 @@ from typing import NamedTuple
 import msgspec
 
 from entlink.engine.local import LocalEngine
+from entlink.engine.protocol import Engine
 from entlink.errors import InputError, NotFoundError
 from entlink.io.atomic import put_in_place, write_lock, write_whole
 from entlink.io.checksums import checksum
@@ -94,6 +95,7 @@ def build_snapshots(
     replace: bool = False,
     command: str = "",
     progress: Progress = ignore_progress,
+    engine: Engine | None = None,
 ) -> SnapshotsBuilt:
     """Build a knowledge base with a snapshot for each of the dates from a wiki's full history.
 
@@ -102,6 +104,7 @@ def build_snapshots(
     and is what edits change. A date on which there was no page has no snapshot, which is told as a warning.
 
     With `add` the knowledge base is there already: it gets those of the snapshots that it lacks, and stays as it is.
+    It runs on this machine, or on an `engine` that is given, with that one's processes, memory and progress.
     """
     history = HistoryOptions(snapshot_dates(dates), stable_interval)
     target, paths = Path(out), [sources] if isinstance(sources, str | Path) else list(sources)
@@ -121,7 +124,7 @@ def build_snapshots(
         built = SnapshotsBuilt({}, ())
         if wanted:
             base = target if add else work
-            steps = _Steps(opened, work, base, options, made_with, command, progress)
+            steps = _Steps(opened, work, base, options, made_with, command, progress, engine)
             built = steps.run(msgspec.structs.replace(history, dates=wanted))
         if add:
             for leftover in (target / SNAPSHOTS).glob(f"*{SUFFIX}"):
@@ -229,7 +232,9 @@ class _Steps:
         made_with: _MadeWith,
         command: str,
         progress: Progress,
+        engine: Engine | None,
     ) -> None:
+        self._given_engine = engine
         self._sources, self._work, self._base, self._options = sources, work, base, options
         self._made_with, self._command, self._progress = made_with, command, progress
 
@@ -298,8 +303,10 @@ class _Steps:
         put_in_place(work, folder)
         return manifest
 
-    def _engine(self, before: str = "") -> LocalEngine:
-        """An engine that tells of its steps with the date before them."""
+    def _engine(self, before: str = "") -> Engine:
+        """The engine that was given, or one of this machine that tells of its steps with the date before them."""
+        if self._given_engine is not None:
+            return self._given_engine
 
         def told_of(stage: str, done: float, total: float) -> None:
             self._progress(f"{before}{stage}", done, total)

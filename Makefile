@@ -8,13 +8,17 @@ DEMO := build/demo
 TEST_EXTRAS := dev,spacy,pandas,polars,rdf,eval,retrieval,train
 CODE := src tests benchmarks samples reproductions docs
 
-.PHONY: demo test lint bench docs format clean
+.PHONY: demo test test-spark lint bench docs format clean
 
 demo: $(VENV)/.core
 	@$(BIN)/python samples/demo.py $(DEMO)
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -q -n auto --dist worksteal $(PYTEST)
+
+# Those of Apache Spark, which `make test` skips: pyspark is a large download, and Java starts many times.
+test-spark: $(VENV)/.spark
+	$(BIN)/python -m pytest -q tests/engine tests/plugs/test_spark_plug.py $(PYTEST)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff format --check $(CODE)
@@ -45,6 +49,10 @@ $(VENV)/.core: $(BIN)/python pyproject.toml
 $(VENV)/.test: $(BIN)/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(TEST_EXTRAS)]'
 	@touch $@ $(VENV)/.core
+
+$(VENV)/.spark: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[spark]'
+	@touch $@
 
 $(VENV)/.bench: $(BIN)/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'

@@ -230,7 +230,8 @@ def test_a_document_that_has_no_snapshot(made, document, told):
         assert [one.id for one in found] == ["late", "early"] and len(problems) == 1
 
 
-def test_more_snapshots_than_are_open_at_once(tmp_path):
+def test_more_snapshots_than_are_open_at_once(tmp_path, monkeypatch):
+    monkeypatch.setattr("entlink.linking.dated._OPEN", 4)
     larkham(tmp_path / "a.kb", "2013-01-01/2020-01-01/yearly")
     documents = [Document(str(n), TEXT, date=f"{2013 + n % 8}-06-01") for n in range(24)]
     with entlink.load(tmp_path / "a.kb", as_of="document", config="lexical") as linker:

@@ -218,10 +218,11 @@ def test_a_folder_of_another_study_is_left_alone(found, data, base, folder, tmp_
     with pytest.raises(InputError, match=r"another study: steps is 6 there and 7 here.*--replace"):
         study_time(data, folder, NAMES, options_of(base, steps=7))
     (tmp_path / "thesis.txt").write_text("mine")
+    (tmp_path / "plan.json").write_text('{"sources": []}')  # as the folder of a build that was interrupted has
     for replace in (False, True):
         with pytest.raises(ExistsError, match="something else than a study"):
             study_time(data, tmp_path, (), options_of(base), replace=replace)
-    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["plan.json", "thesis.txt"]
 
 
 def test_how_much_work_it_will_be_is_told_first(data, base, tmp_path, models):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from entlink.linking.linker import Linker
 
 _TOGETHER = 256  # documents that are sorted by date
-_OPEN = 4  # linkers at a time
+_OPEN = 16  # linkers at a time
 _DATES = 4_096  # whose snapshots are remembered
 
 

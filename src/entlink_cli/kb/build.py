@@ -171,7 +171,8 @@ def _summarise_snapshots(arguments: Namespace, built: SnapshotsBuilt, seconds: f
         return
     if arguments.quiet:
         return
-    done = "snapshots added" if arguments.add_snapshots else "built"
+    added = "snapshots added" if built.made else "stays as it was,"
+    done = added if arguments.add_snapshots else "built"
     rows = [
         (
             short(date),

@@ -18,6 +18,7 @@ from entlink.kb.build.steps import Building
 from entlink.kb.store.texts import TextWriter
 from entlink.kb.verify import verify
 from entlink.sources import WikiOptions
+from fenced import ROOT
 from larkham import DATES, HISTORY, full, larkham
 
 
@@ -128,6 +129,16 @@ def test_one_that_is_there_is_replaced_only_when_asked(own):
         larkham(own)
     larkham(own, "2018-01-01", replace=True)
     assert list(contents(own)) == [full("2018-01-01")]
+
+
+def test_snapshots_of_another_wiki_are_not_added(own):
+    with pytest.raises(InputError, match="wiki was 'larkham' and is now 'aurorawiki'"):
+        larkham(own, "2013-06-01", ROOT / "samples" / "history" / "aurora.xml", add=True)
+
+
+def test_a_date_without_pages_adds_nothing_and_says_so(own, caplog):
+    assert larkham(own, "1999-01-01", add=True).empty == (full("1999-01-01"),)
+    assert "no page was there on 1999-01-01" in caplog.text
 
 
 def test_snapshots_are_added_with_the_options_of_those_that_are_there(own):

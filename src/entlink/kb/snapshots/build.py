@@ -62,6 +62,7 @@ class SnapshotsBuilt(NamedTuple):
 class _MadeWith(msgspec.Struct, frozen=True):
     """What all snapshots of a knowledge base must have been made with alike."""
 
+    wiki: str
     stable_interval: int
     ids: str
     namespaces: tuple[str, ...]
@@ -108,19 +109,20 @@ def build_snapshots(
     """
     history = HistoryOptions(snapshot_dates(dates), stable_interval)
     target, paths = Path(out), [sources] if isinstance(sources, str | Path) else list(sources)
-    made_with = _made_with(options, stable_interval)
+    opened = _histories(paths, options)
+    made_with = _made_with(opened[0].wiki or "", options, stable_interval)
     if add:
         _check_can_add(target, made_with)
     else:
         check_target(target, replace=replace)
-    opened = _histories(paths, options)
     work = target.with_name(target.name + SUFFIX)
     leftovers = "keeps what was done: run the command again to go on from there"
     with write_lock(work), telling_of_leftovers(work, leftovers):
         take_up(work, _plan(opened, history, options, made_with, adding=add))
         (work / "staging").mkdir(exist_ok=True)
-        there = _there(target, history) if add else ()
-        wanted = _wanted(work, [date for date in history.dates if date not in there])
+        before = _there(target, history) if add else ()
+        wanted = _wanted(work, [date for date in history.dates if date not in before])
+        there = tuple(date for date in history.dates if date not in wanted)
         built = SnapshotsBuilt({}, ())
         if wanted:
             base = target if add else work
@@ -137,9 +139,10 @@ def build_snapshots(
     return built
 
 
-def _made_with(options: BuildOptions, stable_interval: int) -> _MadeWith:
+def _made_with(name: str, options: BuildOptions, stable_interval: int) -> _MadeWith:
     wiki = options.wiki
     return _MadeWith(
+        name,
         stable_interval,
         wiki.ids,
         wiki.namespaces,
@@ -253,7 +256,7 @@ class _Steps:
                     made[date] = manifest
                 else:
                     empty.insert(0, date)
-        if empty and made:
+        if empty and (made or self._base != self._work):
             logging.getLogger(__name__).warning("no page was there on %s: no snapshot was made of it", told(empty))
         return SnapshotsBuilt(dict(sorted(made.items())), tuple(empty))
 
@@ -324,7 +327,7 @@ def _create_sharing(folder: Path) -> None:
     """An empty store that shares the texts of the knowledge base that it is a snapshot of."""
     create_store(folder)
     with closing(Store(folder, writable=True)) as store, transaction(store) as connection:
-        set_meta(connection, TEXTS_AT, f"../../{TEXTS}")
+        set_meta(connection, TEXTS_AT, _TEXTS_OF_SNAPSHOT)
 
 
 def _begin_as(folder: Path, snapshot: Path) -> None:

@@ -1,5 +1,6 @@
-"""Linkers in the place of the bi-encoder: asked for the mentions of a snapshot over a knowledge base of its "
-"entities."""
+"""Linkers in the place of the bi-encoder: asked for the mentions of a snapshot over a knowledge base of its
+entities.
+"""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def take_place(folder: Path, plan: Mapping[str, Any], *, replace: bool) -> Place
     path = folder / PLAN
     encoded = msgspec.json.format(msgspec.json.encode({"entlink": __version__, **plan})) + b"\n"
     done = [one.name for one in folder.iterdir() if one.name not in (LOCK, PLAN)]
-    if done and not path.exists():
+    if done and not _is_of_study(path):
         raise ExistsError(f"{folder}: this folder holds something else than a study. Name another")
     if replace:
         clear(folder)
@@ -48,6 +48,17 @@ def take_place(folder: Path, plan: Mapping[str, Any], *, replace: bool) -> Place
         raise InputError(f"{folder}: {_differing(path, encoded)}. Name another folder, or begin anew with --replace")
     write_whole(path, encoded)
     return Place(folder)
+
+
+def _is_of_study(path: Path) -> bool:
+    """Whether a plan is that of a study, a damaged one included; builds of other things leave plans of that name."""
+    if not path.exists():
+        return False
+    try:
+        plan = msgspec.json.decode(path.read_bytes())
+    except msgspec.MsgspecError:
+        return True
+    return isinstance(plan, dict) and {"depth", "training"} <= plan.keys()
 
 
 def _differing(path: Path, encoded: bytes) -> str:

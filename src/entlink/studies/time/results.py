@@ -44,8 +44,9 @@ class TimeOptions(Record, frozen=True, kw_only=True):
 
 
 class SnapshotFacts(Record, frozen=True, omit_defaults=False):
-    """A snapshot: its entities, rows to learn from, and mentions asked; `missing` targets are not among the "
-    "entities."""
+    """A snapshot: its entities, rows to learn from, and mentions asked; `missing` targets are not among the
+    entities.
+    """
 
     date: str
     entities: int

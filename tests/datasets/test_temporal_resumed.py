@@ -123,6 +123,18 @@ def test_added_rows_have_the_numbers_and_subsets_of_the_old(first):
     assert report.additions[1].fewer == {}
 
 
+def test_a_continual_entity_is_not_new_in_an_earlier_snapshot(tmp_path):
+    """Comet Lark, created in 2013, is continual in a dataset of 2015 and 2016."""
+    settings = {"snapshots": ("2015-01-01", "2016-01-01"), "nr_ct_ents_per_cut": 10, "equal_snapshots": False}
+    build_aurora(tmp_path / "set", **settings)
+    assert 6 in {row.target_page_id for row in all_rows(tmp_path / "set") if row.category == "continual"}
+    report = extend_temporal(AURORA, tmp_path / "set", "2014-01-01", ALONE)
+    added = [row for row in all_rows(tmp_path / "set") if row.snapshot == DATES[1]]
+    assert {row.category for row in added if row.target_page_id == 6} == {"continual"}
+    # Each mention is counted once, and so none is numbered twice and then left out.
+    assert [step.left for step in report.additions[-1].filters[-4:]] == [[len(added)]] * 4
+
+
 def test_continual_entities_that_are_missing_are_told(first, tmp_path):
     """The same wiki without the river's page: page 1 becomes a redirect in June 2014."""
     text = AURORA.read_text(encoding="utf8")

@@ -147,13 +147,14 @@ def _make_categories(session: SqlSession, intervals: Sequence[Interval], continu
         for number, each in enumerate(intervals)
     )
     session.table("times", times)
+    listed = ", ".join(map(str, continual or [])) or "-1"
+    # Who is continual in the dataset is not new as well in a snapshot from before its first.
     session.table(
         "recent",
         "SELECT DISTINCT targets.s AS s, targets.e AS e FROM targets JOIN times ON times.s = targets.s "
-        "WHERE targets.created > times.since AND targets.created <= times.until",
+        f"WHERE targets.created > times.since AND targets.created <= times.until AND NOT targets.e IN ({listed})",
     )
     if continual is not None:
-        listed = ", ".join(map(str, continual)) or "-1"
         staying = f"SELECT DISTINCT s, e, 0 AS g FROM targets WHERE e IN ({listed})"
     else:
         # Created before the first interval: what is new in the first snapshot is not continual, though it may stay.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from entlink.datasets.temporal.options import PUBLISHED, TABLE_1, checked, prese
 from entlink.datasets.temporal.rows import read_temporal
 from entlink.errors import ConfigError, ExistsError, InputError, SourceError
 from temporal_sets import ALONE, AURORA, DATES, FEW, all_rows, build_aurora, contents, temporal_options
+from wiki_dumps import WikiPage, export
 
 
 @pytest.fixture(scope="module")
@@ -310,6 +312,19 @@ def test_what_is_no_history_is_refused(tmp_path):
         build_temporal(tmp_path / "table.csv", tmp_path / "set", temporal_options(**FEW), ALONE)
     with pytest.raises(InputError, match="there is no history"):
         build_temporal([], tmp_path / "set", temporal_options(**FEW), ALONE)
+
+
+def test_histories_of_several_wikis_are_refused(tmp_path):
+    (tmp_path / "other.xml").write_text(export([WikiPage("A", "[[A]]")], name="otherwiki"))
+    told = r"histories of several wikis: aurorawiki, otherwiki\. Make a dataset of each"
+    with pytest.raises(InputError, match=told):
+        build_temporal([AURORA, tmp_path / "other.xml"], tmp_path / "set", temporal_options(**FEW), ALONE)
+
+
+def test_a_history_that_is_given_twice_is_refused(tmp_path):
+    copy = shutil.copyfile(AURORA, tmp_path / "copy.xml")
+    with pytest.raises(InputError, match=r"page Aurora River \(number 1\) comes twice as of a snapshot: .* once"):
+        build_temporal([AURORA, copy], tmp_path / "set", temporal_options(**FEW), ALONE)
 
 
 def test_a_dataset_is_replaced_only_if_asked(whole, tmp_path):

@@ -28,6 +28,7 @@ from entlink.io.checksums import checksum
 from entlink.io.ledger import OnError
 from entlink.io.progress import Progress, ignore_progress
 from entlink.io.resuming import Stamp, stamps, take_up
+from entlink.kb.build.read_history import check_one_wiki
 from entlink.sources import Source, WikiOptions, open_source
 from entlink.sources.mediawiki.history import HistoryOptions, snapshot_dates
 from entlink.version import __version__
@@ -147,6 +148,7 @@ def _inputs(sources: Sequence[str | Path] | str | Path, history: HistoryOptions,
     for source in histories:
         if source.format != "mediawiki":
             raise InputError(f"{source.path}: this is no history of a wiki, but {source.format}. Leave it out")
+    check_one_wiki(histories, "a dataset")
     return Inputs(histories, tables, history)
 
 

@@ -125,6 +125,16 @@ def test_added_rows_have_the_numbers_and_subsets_of_the_old(first):
     assert report.additions[1].fewer == {}
 
 
+def test_added_rows_are_as_many_as_those_of_the_first_making(first):
+    """As of 2012 there is less of everything, but only that snapshot is to have fewer rows for it."""
+    short = extend_temporal(AURORA, first, "2012-01-01", ALONE)
+    assert short.additions[1].fewer != {}
+    report = extend_temporal(AURORA, first, "2013-11-15", ALONE)
+    rows = {one.date: one.rows for one in report.contents}
+    assert rows["2012-01-01T00:00:00Z"] != rows["2013-11-15T00:00:00Z"] == rows[DATES[0]]
+    assert report.additions[2].fewer == {}
+
+
 def test_a_continual_entity_is_not_new_in_an_earlier_snapshot(tmp_path):
     """Comet Lark, created in 2013, is continual in a dataset of 2015 and 2016."""
     settings = {"snapshots": ("2015-01-01", "2016-01-01"), "nr_ct_ents_per_cut": 10, "equal_snapshots": False}

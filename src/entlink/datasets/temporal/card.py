@@ -75,6 +75,12 @@ class TemporalReport(msgspec.Struct):
     additions: list[Addition]
 
     @property
+    def first(self) -> SnapshotCard:
+        """A snapshot that the dataset was first built with: what is added is to have as many rows as this."""
+        date = self.additions[0].snapshots[0]
+        return next(one for one in self.contents if one.date == date)
+
+    @property
     def rows(self) -> int:
         """How many rows there are in all snapshots."""
         return sum(sum(of_subsets.values()) for one in self.contents for of_subsets in one.rows.values())

@@ -105,9 +105,9 @@ class TemporalBuilder:
         return self._engine.share(self._engine.processes)
 
     def _earlier(self) -> Earlier | None:
-        if self._dataset is None:
+        if self._dataset is None or self._card is None:
             return None
-        folder = self._step("earlier", note_earlier, self._dataset, self._options)
+        folder = self._step("earlier", note_earlier, self._dataset, self._card.first.date)
         return read_earlier(self._dataset, self._options, folder)
 
     def _choose(self, parts: Sequence[Path], earlier: Earlier | None) -> list[Step]:
@@ -249,7 +249,7 @@ def _steps(folder: Path) -> list[Step]:
 
 
 def _fewer(card: TemporalReport, contents: Sequence[SnapshotCard]) -> dict[str, list[int]]:
-    wanted = card.contents[0].rows
+    wanted = card.first.rows
     return {
         f"{one.date} {category} {subset}": [one.rows[category][subset], wanted[category][subset]]
         for one in contents

@@ -87,6 +87,27 @@ def test_with_another_seed_it_starts_anew(whole, tmp_path):
     assert contents(tmp_path / "set") == contents(whole)
 
 
+# Equal snapshots
+
+
+def test_a_category_that_one_snapshot_lacks_is_told(tmp_path, caplog):
+    """Nothing is created in 2014, and then nothing of 2013 is new either."""
+    dates = {"snapshots": (*DATES, "2015-01-01")}
+    report = build_aurora(tmp_path / "set", **dates)
+    assert [one.entities["new"] for one in report.contents] == [0, 0, 0]
+    assert [record.getMessage() for record in caplog.records] == [
+        "2015-01-01 has no new entities, so none of any snapshot are kept; --set equal_snapshots=false keeps them"
+    ]
+    caplog.clear()
+    extend_temporal(AURORA, tmp_path / "set", "2013-11-15", ALONE)
+    told = "the dataset has no new entities, so none of the added snapshots are kept"
+    assert [record.getMessage() for record in caplog.records] == [told]
+    caplog.clear()
+    report = build_aurora(tmp_path / "free", **dates, equal_snapshots=False)
+    assert [one.entities["new"] for one in report.contents] == [1, 1, 0]
+    assert caplog.records == []
+
+
 # Extended
 
 

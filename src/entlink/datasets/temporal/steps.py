@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -133,7 +134,24 @@ class TemporalBuilder:
         steps += _steps(sampled)
         if not any(steps[-1].left):
             raise _nothing_left(work, steps, options)
+        for told in self._lost(_curves(sampled)):
+            logging.getLogger(__name__).warning("%s", told)
         return steps
+
+    def _lost(self, curves: dict[str, list[Curve]]) -> Iterator[str]:
+        """A category that is in no snapshot any more, since one of them has none of it."""
+        for number, category in enumerate(CATEGORIES):
+            snapshots = {one.s for one in curves["before"] if one.g == number}
+            if not snapshots or any(one.g == number for one in curves["after"]):
+                continue
+            if self._dataset is not None:
+                yield f"the dataset has no {category} entities, so none of the added snapshots are kept"
+                continue
+            without = [snapshot_folder(date) for place, date in enumerate(self._dates) if place not in snapshots]
+            yield (
+                f"{', '.join(without)} {'has' if len(without) == 1 else 'have'} no {category} entities, so none of any snapshot "
+                "are kept; --set equal_snapshots=false keeps them"
+            )
 
     def _map(self, name: str, function: Callable[..., None], arguments: Sequence[tuple[Any, ...]]) -> list[Path]:
         """A function over many pieces of work, each to a file or folder of its own."""
@@ -153,7 +171,7 @@ class TemporalBuilder:
     def _report(
         self, made: Path, history: HistoryRead, steps: list[Step], earlier: Earlier | None, command: str
     ) -> TemporalReport:
-        curves = msgspec.json.decode((self._work / "sampled" / CURVES).read_bytes(), type=dict[str, list[Curve]])
+        curves = _curves(self._work / "sampled")
         contents = self._contents(made)
         addition = Addition(
             built=now(),
@@ -246,6 +264,10 @@ def write_qids(tables: Sequence[Source], path: Path) -> None:
 
 def _steps(folder: Path) -> list[Step]:
     return msgspec.json.decode((folder / FUNNEL).read_bytes(), type=list[Step])
+
+
+def _curves(folder: Path) -> dict[str, list[Curve]]:
+    return msgspec.json.decode((folder / CURVES).read_bytes(), type=dict[str, list[Curve]])
 
 
 def _fewer(card: TemporalReport, contents: Sequence[SnapshotCard]) -> dict[str, list[int]]:

@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from corpora import KilledError
-from entlink.datasets.temporal.build import build_temporal, extend_temporal
+from entlink.datasets.temporal.build import Reading, build_temporal, extend_temporal
 from entlink.datasets.temporal.options import PUBLISHED, TABLE_1, checked, preset_names, read_temporal_options
 from entlink.datasets.temporal.rows import read_temporal
 from entlink.errors import ConfigError, ExistsError, InputError, SourceError
+from entlink.sources import WikiOptions
 from temporal_sets import ALONE, AURORA, DATES, FEW, all_rows, build_aurora, contents, temporal_options
 from wiki_dumps import WikiPage, export
 
@@ -85,6 +86,16 @@ def test_with_another_seed_it_starts_anew(whole, tmp_path):
         build_temporal(AURORA, tmp_path / "set", temporal_options(**FEW, seed=3), ALONE, progress=killed_after(58))
     build_aurora(tmp_path / "set")
     assert contents(tmp_path / "set") == contents(whole)
+
+
+def test_in_another_language_it_starts_anew(tmp_path):
+    options, german = temporal_options(**FEW), Reading(language="de", processes=1)
+    with pytest.raises(KilledError):
+        build_temporal(AURORA, tmp_path / "set", options, german, progress=killed_after(58))
+    assert (tmp_path / "set.building" / "staged").exists()
+    with pytest.raises(KilledError):
+        build_temporal(AURORA, tmp_path / "set", options, ALONE, progress=killed_after(1))
+    assert not (tmp_path / "set.building" / "staged").exists()
 
 
 # Equal snapshots
@@ -205,6 +216,29 @@ def test_an_extension_that_is_killed_goes_on(first, tmp_path):
 def test_a_snapshot_that_is_there_is_not_added_again(first):
     with pytest.raises(InputError, match="it has the snapshot 2014-01-01T00:00:00Z already"):
         extend_temporal(AURORA, first, "2014-01-01,2015-01-01", ALONE)
+
+
+@pytest.mark.parametrize(
+    ("reading", "told"),
+    [
+        ({"language": "de"}, r"of other pages: language was None and is now 'de'\. Give the same"),
+        ({"wiki": WikiOptions(namespaces=("0", "10"))}, r"namespaces was \(\) and is now \('0', '10'\)\."),
+        ({"wiki": WikiOptions(rules="rules.toml")}, "rules was '' and is now '[0-9a-f]{64}'"),
+    ],
+)
+def test_what_is_added_is_read_as_before(first, tmp_path, monkeypatch, reading, told):
+    (tmp_path / "rules.toml").write_text("")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=told):
+        extend_temporal(AURORA, first, "2015-01-01", Reading(processes=1, **reading))
+    assert not first.with_name("set.building").exists()
+
+
+def test_what_is_added_is_of_the_same_wiki(first, tmp_path):
+    other = tmp_path / "other.xml"
+    other.write_text(AURORA.read_text(encoding="utf8").replace("aurorawiki", "borealwiki"), encoding="utf8")
+    with pytest.raises(InputError, match="wiki was 'aurorawiki' and is now 'borealwiki'"):
+        extend_temporal(other, first, "2015-01-01", ALONE)
 
 
 def test_only_a_temporal_dataset_is_extended(tmp_path):

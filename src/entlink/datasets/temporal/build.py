@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from entlink.datasets.folder_target import CARD, FolderTarget
-from entlink.datasets.temporal.card import TemporalReport
+from entlink.datasets.temporal.card import ReadAs, TemporalReport
 from entlink.datasets.temporal.options import PUBLISHED, TemporalOptions, checked
 from entlink.datasets.temporal.plan import intervals
 from entlink.datasets.temporal.rows import DATASHEET, FIGURES, read_temporal, snapshot_folder
@@ -114,6 +114,7 @@ def extend_temporal(
         raise InputError(f"{folder}: it has the snapshot {again[0]} already. Name others")
     times = intervals(dates, dataset.dates, options.first_interval)
     inputs = _inputs(sources, HistoryOptions(dates, options.stable_interval), reading)
+    _check_alike(folder, card.read_as, inputs.read_as)
     work = folder.with_name(folder.name + ".building")
     engine = engine or LocalEngine(processes=reading.processes, memory=reading.memory, progress=progress)
     with write_lock(work):
@@ -124,6 +125,21 @@ def extend_temporal(
         _add(made, folder, dates)
         shutil.rmtree(work)
     return report
+
+
+def _check_alike(folder: Path, before: ReadAs | None, now: ReadAs) -> None:
+    """Whether what is added is of the same wiki, read in the same way."""
+    if before is None or before == now:
+        return
+    unlike = [
+        f"{name} was {getattr(before, name)!r} and is now {getattr(now, name)!r}"
+        for name in ReadAs.__struct_fields__
+        if getattr(before, name) != getattr(now, name)
+    ]
+    raise InputError(
+        f"{folder}: its snapshots were made of other pages: {'; '.join(unlike)}. Give the same, or build a dataset "
+        "of its own"
+    )
 
 
 def _add(made: Path, folder: Path, dates: Sequence[str]) -> None:
@@ -159,7 +175,8 @@ def _is_page_props(source: Source) -> bool:
 def _plan(
     inputs: Inputs, dates: tuple[str, ...], options: TemporalOptions, reading: Reading, earlier: str = ""
 ) -> _Plan:
-    told = {**msgspec.to_builtins(options), "on_error": reading.on_error, "wiki": msgspec.to_builtins(reading.wiki)}
+    reads = {"language": reading.language, "on_error": reading.on_error, "wiki": msgspec.to_builtins(reading.wiki)}
+    told = {**msgspec.to_builtins(options), **reads}
     return _Plan(__version__, stamps(inputs.all), dates, told, reading.wiki.rules_checksum(), earlier)
 
 

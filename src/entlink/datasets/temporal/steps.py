@@ -12,7 +12,7 @@ import msgspec
 
 from entlink.datasets.folder_target import CARD
 from entlink.datasets.hyperlinks.report import source_checksum
-from entlink.datasets.temporal.card import Addition, Missing, SnapshotCard, SourceFile, TemporalReport
+from entlink.datasets.temporal.card import Addition, Missing, ReadAs, SnapshotCard, SourceFile, TemporalReport
 from entlink.datasets.temporal.counting import ALL_LINKS, BUCKETS, COUNTS, TARGETS, count, write_edits
 from entlink.datasets.temporal.datasheet import datasheet
 from entlink.datasets.temporal.figures import draw_figures
@@ -50,6 +50,11 @@ class Inputs(NamedTuple):
     @property
     def all(self) -> list[Source]:
         return [*self.histories, *self.tables]
+
+    @property
+    def read_as(self) -> ReadAs:
+        one = self.histories[0]  # as the others are
+        return ReadAs(one.wiki or "", one.options.namespaces, one.options.rules_checksum(), one.language)
 
 
 class TemporalBuilder:
@@ -149,8 +154,8 @@ class TemporalBuilder:
                 continue
             without = [snapshot_folder(date) for place, date in enumerate(self._dates) if place not in snapshots]
             yield (
-                f"{', '.join(without)} {'has' if len(without) == 1 else 'have'} no {category} entities, so none of any snapshot "
-                "are kept; --set equal_snapshots=false keeps them"
+                f"{', '.join(without)} {'has' if len(without) == 1 else 'have'} no {category} entities, so none of "
+                "any snapshot are kept; --set equal_snapshots=false keeps them"
             )
 
     def _map(self, name: str, function: Callable[..., None], arguments: Sequence[tuple[Any, ...]]) -> list[Path]:
@@ -194,6 +199,7 @@ class TemporalBuilder:
             options=msgspec.json.decode(msgspec.json.encode(self._options)) if before is None else before.options,
             contents=together,
             additions=[*(before.additions if before else []), addition],
+            read_as=self._inputs.read_as,
         )
         (made / FIGURES).mkdir(exist_ok=True)
         draw_figures(report, made / FIGURES)

@@ -331,6 +331,15 @@ def test_settings_that_mean_nothing_are_refused(settings, told):
         read_temporal_options("tempel", settings)
 
 
+def test_what_is_wrong_is_told_where_it_was_given(tmp_path):
+    with pytest.raises(ConfigError, match=r"^--set: min_men_prior is 1\.5"):
+        read_temporal_options("tempel", {"min_men_prior": "1.5"})
+    mine = tmp_path / "mine.toml"
+    mine.write_text("min_men_prior = 2")
+    with pytest.raises(ConfigError, match=r"mine\.toml: min_men_prior is 2"):
+        read_temporal_options(mine, {"seed": "1"})
+
+
 def test_a_configuration_that_is_not_there_is_told(tmp_path):
     with pytest.raises(ConfigError, match="no such file, and no configuration in the box"):
         read_temporal_options("temple")

@@ -367,6 +367,11 @@ def test_an_empty_result_says_which_filter_removed_everything(tmp_path, settings
     assert not (tmp_path / "set").exists()
 
 
+def test_what_came_after_the_last_mention_is_not_listed(tmp_path):
+    with pytest.raises(InputError, match=r"max_men_prior left \d+; min_nr_inlinks left 0\)\. Change it"):
+        build_aurora(tmp_path / "set", min_nr_inlinks=100)
+
+
 def test_snapshots_before_everything_are_told(tmp_path):
     with pytest.raises(InputError, match="no link leads to a page as of any snapshot"):
         build_aurora(tmp_path / "set", snapshots=("2001-01-01", "2002-01-01"))

@@ -299,12 +299,12 @@ _CHANGES = {
 
 def _nothing_left(work: Path, steps: Sequence[Step], options: TemporalOptions) -> InputError:
     """Which filter took the last mention, and what to change."""
-    funnel = "; ".join(f"{one.name} left {sum(one.left):,}" for one in steps)
     if not any(steps[0].before):
         return InputError(
             "no link leads to a page as of any snapshot. Check the dates, and that it is the whole history"
         )
-    last = next(one for one in steps if not any(one.left))
+    place, last = next((place, one) for place, one in enumerate(steps) if not any(one.left))
+    funnel = "; ".join(f"{one.name} left {sum(one.left):,}" for one in steps[: place + 1])
     value = getattr(options, last.name, None)
     told = last.name if value is None else f"{last.name} = {value}"
     hint = _CHANGES.get(last.name, "Change it, with --set or in the configuration")

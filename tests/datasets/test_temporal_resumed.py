@@ -213,6 +213,27 @@ def test_an_extension_that_is_killed_goes_on(first, tmp_path):
     assert contents(first) == contents(other)
 
 
+@pytest.mark.parametrize("removed", [0, 3])
+def test_an_extension_that_is_killed_while_it_clears_up_is_done(first, monkeypatch, removed):
+    work, remove, seen = first.with_name("set.building"), shutil.rmtree, []
+
+    def killed(path, *rest, **named):
+        if path.is_relative_to(work) and len(read_temporal(first).dates) == 3:
+            seen.append(path)
+            if len(seen) > removed:
+                raise KilledError
+        remove(path, *rest, **named)
+
+    with monkeypatch.context() as patched, pytest.raises(KilledError):
+        patched.setattr(shutil, "rmtree", killed)
+        extend_temporal(AURORA, first, "2013-11-15", ALONE)
+    after = contents(first)
+    report = extend_temporal(AURORA, first, "2013-11-15", ALONE)
+    assert report.snapshots == [DATES[0], "2013-11-15T00:00:00Z", DATES[1]]
+    assert contents(first) == after
+    assert not work.exists()
+
+
 def test_a_snapshot_that_is_there_is_not_added_again(first):
     with pytest.raises(InputError, match="it has the snapshot 2014-01-01T00:00:00Z already"):
         extend_temporal(AURORA, first, "2014-01-01,2015-01-01", ALONE)

@@ -27,7 +27,7 @@ from entlink.io.atomic import put_in_place, write_lock
 from entlink.io.checksums import checksum
 from entlink.io.ledger import OnError
 from entlink.io.progress import Progress, ignore_progress
-from entlink.io.resuming import Stamp, stamps, take_up
+from entlink.io.resuming import PLAN, Stamp, stamps, take_up
 from entlink.kb.build.read_history import check_one_wiki
 from entlink.sources import Source, WikiOptions, open_source
 from entlink.sources.mediawiki.history import HistoryOptions, snapshot_dates
@@ -110,12 +110,16 @@ def extend_temporal(
     card = _read_card(folder)
     options = checked(card.options)
     dates = snapshot_dates(snapshots)
+    work = folder.with_name(folder.name + ".building")
+    if _is_done(work, dates, card):
+        with write_lock(work):
+            _remove(work)
+        return card
     if again := sorted({*dates} & {*dataset.dates}):
         raise InputError(f"{folder}: it has the snapshot {again[0]} already. Name others")
     times = intervals(dates, dataset.dates, options.first_interval)
     inputs = _inputs(sources, HistoryOptions(dates, options.stable_interval), reading)
     _check_alike(folder, card.read_as, inputs.read_as)
-    work = folder.with_name(folder.name + ".building")
     engine = engine or LocalEngine(processes=reading.processes, memory=reading.memory, progress=progress)
     with write_lock(work):
         take_up(work, _plan(inputs, dates, options, reading, checksum(folder / CARD)))
@@ -123,8 +127,27 @@ def extend_temporal(
         made.mkdir(exist_ok=True)
         report = TemporalBuilder(engine, inputs, work, options, times, dataset, card).make(made, command)
         _add(made, folder, dates)
-        shutil.rmtree(work)
+        _remove(work)
     return report
+
+
+def _is_done(work: Path, dates: tuple[str, ...], card: TemporalReport) -> bool:
+    """Whether the folder of work was left by a run that put all in place, and was killed before it removed this."""
+    if tuple(card.additions[-1].snapshots) != dates:
+        return False
+    try:
+        plan = msgspec.json.decode((work / PLAN).read_bytes(), type=_Plan)
+    except (FileNotFoundError, msgspec.MsgspecError):
+        return False
+    return bool(plan.earlier) and plan.dates == dates
+
+
+def _remove(work: Path) -> None:
+    """Remove a folder of work, its plan last, which tells what is left if this is not run to its end."""
+    for leftover in work.iterdir():
+        if leftover.is_dir():
+            shutil.rmtree(leftover)
+    shutil.rmtree(work)
 
 
 def _check_alike(folder: Path, before: ReadAs | None, now: ReadAs) -> None:

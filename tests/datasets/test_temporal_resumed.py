@@ -88,6 +88,22 @@ def test_with_another_seed_it_starts_anew(whole, tmp_path):
     assert contents(tmp_path / "set") == contents(whole)
 
 
+def test_what_was_read_is_kept_for_other_settings(whole, tmp_path):
+    work = tmp_path / "set.building"
+    with pytest.raises(InputError, match="no mention is left"):
+        build_aurora(tmp_path / "set", min_nr_inlinks=100)
+    read = {path: path.stat().st_ino for path in (work / "history").rglob("dated.bin")}
+    seen: list[dict[Path, int]] = []
+
+    def progress(stage: str, done: float, total: float) -> None:
+        seen.append({path: path.stat().st_ino for path in read})
+
+    build_temporal(AURORA, tmp_path / "set", temporal_options(**FEW), ALONE, progress=progress)
+    assert read
+    assert seen == [read] * len(seen)
+    assert contents(tmp_path / "set") == contents(whole)
+
+
 def test_in_another_language_it_starts_anew(tmp_path):
     options, german = temporal_options(**FEW), Reading(language="de", processes=1)
     with pytest.raises(KilledError):

@@ -18,12 +18,12 @@ from entlink.datasets.temporal.card import ReadAs, TemporalReport
 from entlink.datasets.temporal.options import PUBLISHED, TemporalOptions, checked
 from entlink.datasets.temporal.plan import intervals
 from entlink.datasets.temporal.rows import DATASHEET, FIGURES, read_temporal, snapshot_folder
-from entlink.datasets.temporal.steps import Inputs, TemporalBuilder
+from entlink.datasets.temporal.steps import HISTORY, Inputs, TemporalBuilder
 from entlink.datasets.temporal.tokens import Tokens
 from entlink.engine.local import LocalEngine
 from entlink.engine.protocol import DEFAULT_MEMORY, Engine
 from entlink.errors import InputError, NotFoundError
-from entlink.io.atomic import put_in_place, write_lock
+from entlink.io.atomic import put_in_place, write_lock, write_whole
 from entlink.io.checksums import checksum
 from entlink.io.ledger import OnError
 from entlink.io.progress import Progress, ignore_progress
@@ -34,15 +34,17 @@ from entlink.sources.mediawiki.history import HistoryOptions, snapshot_dates
 from entlink.version import __version__
 
 _PAGE_PROPS = "page_props"
+_CHOICE = "options.json"  # in the folder of work: the options of what was made there of the reading
 
 
 class _Plan(msgspec.Struct, frozen=True):
-    """What a half-done build must have in common with the one that takes it up again."""
+    """What a half-done build must have in common with the one that takes it up again, or else nothing is kept."""
 
     entlink: str
     sources: tuple[Stamp, ...]
     dates: tuple[str, ...]
-    options: dict[str, Any]
+    stable_interval: int
+    reading: dict[str, Any]
     rules: str
     earlier: str
 
@@ -87,6 +89,7 @@ def build_temporal(
     target.check([source.path for source in inputs.all], replace=replace)
     engine = engine or LocalEngine(processes=reading.processes, memory=reading.memory, progress=progress)
     with target.making(_plan(inputs, dates, options, reading)) as made:
+        _take_up_choice(target.work, options)
         builder = TemporalBuilder(engine, inputs, target.work, options, times)
         return builder.make(made, command)
 
@@ -123,8 +126,8 @@ def extend_temporal(
     engine = engine or LocalEngine(processes=reading.processes, memory=reading.memory, progress=progress)
     with write_lock(work):
         take_up(work, _plan(inputs, dates, options, reading, checksum(folder / CARD)))
+        _take_up_choice(work, options)
         made = work / "made"
-        made.mkdir(exist_ok=True)
         report = TemporalBuilder(engine, inputs, work, options, times, dataset, card).make(made, command)
         _add(made, folder, dates)
         _remove(work)
@@ -198,9 +201,21 @@ def _is_page_props(source: Source) -> bool:
 def _plan(
     inputs: Inputs, dates: tuple[str, ...], options: TemporalOptions, reading: Reading, earlier: str = ""
 ) -> _Plan:
-    reads = {"language": reading.language, "on_error": reading.on_error, "wiki": msgspec.to_builtins(reading.wiki)}
-    told = {**msgspec.to_builtins(options), **reads}
-    return _Plan(__version__, stamps(inputs.all), dates, told, reading.wiki.rules_checksum(), earlier)
+    told = {"language": reading.language, "on_error": reading.on_error, "wiki": msgspec.to_builtins(reading.wiki)}
+    rules = reading.wiki.rules_checksum()
+    return _Plan(__version__, stamps(inputs.all), dates, options.stable_interval, told, rules, earlier)
+
+
+def _take_up_choice(work: Path, options: TemporalOptions) -> None:
+    """Keep what a run of the same plan and options left; of one with other options only what it read."""
+    stamp, encoded = work / _CHOICE, msgspec.json.encode(options)
+    if not stamp.exists() or stamp.read_bytes() != encoded:
+        stamp.unlink(missing_ok=True)  # first: what is cleared by half is of no options
+        for leftover in work.iterdir():
+            if leftover.name not in (PLAN, HISTORY, "write.lock"):
+                shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
+        write_whole(stamp, encoded)
+    (work / "made").mkdir(exist_ok=True)
 
 
 def _read_card(folder: Path) -> TemporalReport:

@@ -37,6 +37,7 @@ from entlink.sources.page import Identifier
 from entlink.text.dates import now
 from entlink.version import __version__
 
+HISTORY = "history"
 _SMALL = 1_000_000  # bytes of source: with fewer, starting processes takes longer than the work
 
 
@@ -79,7 +80,7 @@ class TemporalBuilder:
     def make(self, made: Path, command: str) -> TemporalReport:
         """Write all files of the dataset that are new; returns its card, which is among them."""
         earlier = self._earlier()
-        history = read_history(self._engine, self._inputs.histories, self._work / "history", self._inputs.options)
+        history = read_history(self._engine, self._inputs.histories, self._work / HISTORY, self._inputs.options)
         tokenizer = self._options.tokenizer
         parts = self._map("staged", stage, [(part, number, tokenizer) for number, part in enumerate(history.parts)])
         steps = self._choose(parts, earlier)

@@ -438,6 +438,9 @@ def test_histories_of_several_wikis_are_refused(tmp_path):
 
 
 def test_a_history_that_is_given_twice_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"aurora\.xml: it is given twice"):  # before anything is read
+        build_temporal([AURORA, AURORA], tmp_path / "set", temporal_options(**FEW), ALONE)
+    assert not (tmp_path / "set.building").exists()
     copy = shutil.copyfile(AURORA, tmp_path / "copy.xml")
     with pytest.raises(InputError, match=r"page Aurora River \(number 1\) comes twice as of a snapshot: .* once"):
         build_temporal([AURORA, copy], tmp_path / "set", temporal_options(**FEW), ALONE)

@@ -180,6 +180,9 @@ def _add(made: Path, folder: Path, dates: Sequence[str]) -> None:
 
 def _inputs(sources: Sequence[str | Path] | str | Path, history: HistoryOptions, reading: Reading) -> Inputs:
     given = [Path(source) for source in ([sources] if isinstance(sources, str | Path) else sources)]
+    for place, path in enumerate(given):
+        if path.resolve() in [earlier.resolve() for earlier in given[:place]]:
+            raise InputError(f"{path}: it is given twice. Give it once")
     opened = [
         open_source(path, on_error=reading.on_error, language=reading.language, wiki=reading.wiki) for path in given
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,11 +12,13 @@ from pathlib import Path
 import pytest
 
 from corpora import KilledError
-from entlink.datasets.temporal.build import build_temporal, extend_temporal
+from entlink.datasets.temporal.build import Reading, build_temporal, extend_temporal
 from entlink.datasets.temporal.options import PUBLISHED, TABLE_1, checked, preset_names, read_temporal_options
 from entlink.datasets.temporal.rows import read_temporal
 from entlink.errors import ConfigError, ExistsError, InputError, SourceError
+from entlink.sources import WikiOptions
 from temporal_sets import ALONE, AURORA, DATES, FEW, all_rows, build_aurora, contents, temporal_options
+from wiki_dumps import WikiPage, export
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +88,53 @@ def test_with_another_seed_it_starts_anew(whole, tmp_path):
     assert contents(tmp_path / "set") == contents(whole)
 
 
+def test_what_was_read_is_kept_for_other_settings(whole, tmp_path):
+    work = tmp_path / "set.building"
+    with pytest.raises(InputError, match="no mention is left"):
+        build_aurora(tmp_path / "set", min_nr_inlinks=100)
+    read = {path: path.stat().st_ino for path in (work / "history").rglob("dated.bin")}
+    seen: list[dict[Path, int]] = []
+
+    def progress(stage: str, done: float, total: float) -> None:
+        seen.append({path: path.stat().st_ino for path in read})
+
+    build_temporal(AURORA, tmp_path / "set", temporal_options(**FEW), ALONE, progress=progress)
+    assert read
+    assert seen == [read] * len(seen)
+    assert contents(tmp_path / "set") == contents(whole)
+
+
+def test_in_another_language_it_starts_anew(tmp_path):
+    options, german = temporal_options(**FEW), Reading(language="de", processes=1)
+    with pytest.raises(KilledError):
+        build_temporal(AURORA, tmp_path / "set", options, german, progress=killed_after(58))
+    assert (tmp_path / "set.building" / "staged").exists()
+    with pytest.raises(KilledError):
+        build_temporal(AURORA, tmp_path / "set", options, ALONE, progress=killed_after(1))
+    assert not (tmp_path / "set.building" / "staged").exists()
+
+
+# Equal snapshots
+
+
+def test_a_category_that_one_snapshot_lacks_is_told(tmp_path, caplog):
+    """Nothing is created in 2014, and then nothing of 2013 is new either."""
+    dates = {"snapshots": (*DATES, "2015-01-01")}
+    report = build_aurora(tmp_path / "set", **dates)
+    assert [one.entities["new"] for one in report.contents] == [0, 0, 0]
+    assert [record.getMessage() for record in caplog.records] == [
+        "2015-01-01 has no new entities, so none of any snapshot are kept; --set equal_snapshots=false keeps them"
+    ]
+    caplog.clear()
+    extend_temporal(AURORA, tmp_path / "set", "2013-11-15", ALONE)
+    told = "the dataset has no new entities, so none of the added snapshots are kept"
+    assert [record.getMessage() for record in caplog.records] == [told]
+    caplog.clear()
+    report = build_aurora(tmp_path / "free", **dates, equal_snapshots=False)
+    assert [one.entities["new"] for one in report.contents] == [1, 1, 0]
+    assert caplog.records == []
+
+
 # Extended
 
 
@@ -123,6 +173,28 @@ def test_added_rows_have_the_numbers_and_subsets_of_the_old(first):
     assert report.additions[1].fewer == {}
 
 
+def test_added_rows_are_as_many_as_those_of_the_first_making(first):
+    """As of 2012 there is less of everything, but only that snapshot is to have fewer rows for it."""
+    short = extend_temporal(AURORA, first, "2012-01-01", ALONE)
+    assert short.additions[1].fewer != {}
+    report = extend_temporal(AURORA, first, "2013-11-15", ALONE)
+    rows = {one.date: one.rows for one in report.contents}
+    assert rows["2012-01-01T00:00:00Z"] != rows["2013-11-15T00:00:00Z"] == rows[DATES[0]]
+    assert report.additions[2].fewer == {}
+
+
+def test_a_continual_entity_is_not_new_in_an_earlier_snapshot(tmp_path):
+    """Comet Lark, created in 2013, is continual in a dataset of 2015 and 2016."""
+    settings = {"snapshots": ("2015-01-01", "2016-01-01"), "nr_ct_ents_per_cut": 10, "equal_snapshots": False}
+    build_aurora(tmp_path / "set", **settings)
+    assert 6 in {row.target_page_id for row in all_rows(tmp_path / "set") if row.category == "continual"}
+    report = extend_temporal(AURORA, tmp_path / "set", "2014-01-01", ALONE)
+    added = [row for row in all_rows(tmp_path / "set") if row.snapshot == DATES[1]]
+    assert {row.category for row in added if row.target_page_id == 6} == {"continual"}
+    # Each mention is counted once, and so none is numbered twice and then left out.
+    assert [step.left for step in report.additions[-1].filters[-4:]] == [[len(added)]] * 4
+
+
 def test_continual_entities_that_are_missing_are_told(first, tmp_path):
     """The same wiki without the river's page: page 1 becomes a redirect in June 2014."""
     text = AURORA.read_text(encoding="utf8")
@@ -157,9 +229,53 @@ def test_an_extension_that_is_killed_goes_on(first, tmp_path):
     assert contents(first) == contents(other)
 
 
+@pytest.mark.parametrize("removed", [0, 3])
+def test_an_extension_that_is_killed_while_it_clears_up_is_done(first, monkeypatch, removed):
+    work, remove, seen = first.with_name("set.building"), shutil.rmtree, []
+
+    def killed(path, *rest, **named):
+        if path.is_relative_to(work) and len(read_temporal(first).dates) == 3:
+            seen.append(path)
+            if len(seen) > removed:
+                raise KilledError
+        remove(path, *rest, **named)
+
+    with monkeypatch.context() as patched, pytest.raises(KilledError):
+        patched.setattr(shutil, "rmtree", killed)
+        extend_temporal(AURORA, first, "2013-11-15", ALONE)
+    after = contents(first)
+    report = extend_temporal(AURORA, first, "2013-11-15", ALONE)
+    assert report.snapshots == [DATES[0], "2013-11-15T00:00:00Z", DATES[1]]
+    assert contents(first) == after
+    assert not work.exists()
+
+
 def test_a_snapshot_that_is_there_is_not_added_again(first):
     with pytest.raises(InputError, match="it has the snapshot 2014-01-01T00:00:00Z already"):
         extend_temporal(AURORA, first, "2014-01-01,2015-01-01", ALONE)
+
+
+@pytest.mark.parametrize(
+    ("reading", "told"),
+    [
+        ({"language": "de"}, r"of other pages: language was None and is now 'de'\. Give the same"),
+        ({"wiki": WikiOptions(namespaces=("0", "10"))}, r"namespaces was \(\) and is now \('0', '10'\)\."),
+        ({"wiki": WikiOptions(rules="rules.toml")}, "rules was '' and is now '[0-9a-f]{64}'"),
+    ],
+)
+def test_what_is_added_is_read_as_before(first, tmp_path, monkeypatch, reading, told):
+    (tmp_path / "rules.toml").write_text("")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=told):
+        extend_temporal(AURORA, first, "2015-01-01", Reading(processes=1, **reading))
+    assert not first.with_name("set.building").exists()
+
+
+def test_what_is_added_is_of_the_same_wiki(first, tmp_path):
+    other = tmp_path / "other.xml"
+    other.write_text(AURORA.read_text(encoding="utf8").replace("aurorawiki", "borealwiki"), encoding="utf8")
+    with pytest.raises(InputError, match="wiki was 'aurorawiki' and is now 'borealwiki'"):
+        extend_temporal(other, first, "2015-01-01", ALONE)
 
 
 def test_only_a_temporal_dataset_is_extended(tmp_path):
@@ -252,6 +368,15 @@ def test_settings_that_mean_nothing_are_refused(settings, told):
         read_temporal_options("tempel", settings)
 
 
+def test_what_is_wrong_is_told_where_it_was_given(tmp_path):
+    with pytest.raises(ConfigError, match=r"^--set: min_men_prior is 1\.5"):
+        read_temporal_options("tempel", {"min_men_prior": "1.5"})
+    mine = tmp_path / "mine.toml"
+    mine.write_text("min_men_prior = 2")
+    with pytest.raises(ConfigError, match=r"mine\.toml: min_men_prior is 2"):
+        read_temporal_options(mine, {"seed": "1"})
+
+
 def test_a_configuration_that_is_not_there_is_told(tmp_path):
     with pytest.raises(ConfigError, match="no such file, and no configuration in the box"):
         read_temporal_options("temple")
@@ -279,6 +404,11 @@ def test_an_empty_result_says_which_filter_removed_everything(tmp_path, settings
     assert not (tmp_path / "set").exists()
 
 
+def test_what_came_after_the_last_mention_is_not_listed(tmp_path):
+    with pytest.raises(InputError, match=r"max_men_prior left \d+; min_nr_inlinks left 0\)\. Change it"):
+        build_aurora(tmp_path / "set", min_nr_inlinks=100)
+
+
 def test_snapshots_before_everything_are_told(tmp_path):
     with pytest.raises(InputError, match="no link leads to a page as of any snapshot"):
         build_aurora(tmp_path / "set", snapshots=("2001-01-01", "2002-01-01"))
@@ -298,6 +428,22 @@ def test_what_is_no_history_is_refused(tmp_path):
         build_temporal(tmp_path / "table.csv", tmp_path / "set", temporal_options(**FEW), ALONE)
     with pytest.raises(InputError, match="there is no history"):
         build_temporal([], tmp_path / "set", temporal_options(**FEW), ALONE)
+
+
+def test_histories_of_several_wikis_are_refused(tmp_path):
+    (tmp_path / "other.xml").write_text(export([WikiPage("A", "[[A]]")], name="otherwiki"))
+    told = r"histories of several wikis: aurorawiki, otherwiki\. Make a dataset of each"
+    with pytest.raises(InputError, match=told):
+        build_temporal([AURORA, tmp_path / "other.xml"], tmp_path / "set", temporal_options(**FEW), ALONE)
+
+
+def test_a_history_that_is_given_twice_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"aurora\.xml: it is given twice"):  # before anything is read
+        build_temporal([AURORA, AURORA], tmp_path / "set", temporal_options(**FEW), ALONE)
+    assert not (tmp_path / "set.building").exists()
+    copy = shutil.copyfile(AURORA, tmp_path / "copy.xml")
+    with pytest.raises(InputError, match=r"page Aurora River \(number 1\) comes twice as of a snapshot: .* once"):
+        build_temporal([AURORA, copy], tmp_path / "set", temporal_options(**FEW), ALONE)
 
 
 def test_a_dataset_is_replaced_only_if_asked(whole, tmp_path):

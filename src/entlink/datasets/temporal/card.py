@@ -18,6 +18,15 @@ class SourceFile(msgspec.Struct):
     sha256: str
 
 
+class ReadAs(msgspec.Struct, frozen=True):
+    """What all histories of a dataset have in common: their wiki, and how it was read; `rules` is a checksum."""
+
+    wiki: str
+    namespaces: tuple[str, ...]
+    rules: str
+    language: str | None
+
+
 class SnapshotCard(msgspec.Struct):
     """What is in the folder of a snapshot; `links` are all of the wiki, `resolved` those that lead to an entity.
 
@@ -73,6 +82,13 @@ class TemporalReport(msgspec.Struct):
     options: dict[str, Any]
     contents: list[SnapshotCard]
     additions: list[Addition]
+    read_as: ReadAs | None = None
+
+    @property
+    def first(self) -> SnapshotCard:
+        """A snapshot that the dataset was first built with: what is added is to have as many rows as this."""
+        date = self.additions[0].snapshots[0]
+        return next(one for one in self.contents if one.date == date)
 
     @property
     def rows(self) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 from entlink.datasets.temporal.distances import edits
 from entlink.datasets.temporal.staging import COLUMNS, LINKS, PAGES, REDIRECTS
 from entlink.engine.protocol import Columns, Engine, JsonFiles, ParquetFiles, SqlSession
+from entlink.errors import InputError
 from entlink.kb.names.index_rows import write_rows
 
 BUCKETS = 16  # of entities: each is a bounded piece of work
@@ -30,6 +31,7 @@ def count(engine: Engine, parts: Sequence[Path], path: Path) -> None:
     with engine.sql(path.parent) as session:
         view_parts(session, parts, LINKS, REDIRECTS)
         view_parts(session, parts, PAGES, cached=True)
+        _check_pages(session)
         _resolve_titles(session)
         session.table(
             "counts",
@@ -59,6 +61,19 @@ def view_parts(session: SqlSession, parts: Sequence[Path], *names: str, cached: 
     for name in names:
         files = JsonFiles([part / name for part in parts], COLUMNS[name])
         session.view(name.removesuffix(".jsonl"), files, cached=cached)
+
+
+def _check_pages(session: SqlSession) -> None:
+    """A page that comes twice would count twice, and its links as well."""
+    twice = session.rows(
+        "SELECT e, t FROM (SELECT s, e, min(t) AS t, count(*) AS n FROM pages GROUP BY s, e) one WHERE n > 1 "
+        "ORDER BY e, t LIMIT 1"
+    )
+    for page, title in twice:
+        raise InputError(
+            f"the page {title} (number {page}) comes twice as of a snapshot: histories that were given have the same "
+            "pages. Give each page's history once"
+        )
 
 
 def _resolve_titles(session: SqlSession) -> None:

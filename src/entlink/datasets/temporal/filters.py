@@ -32,7 +32,7 @@ _PAIRS = (
     f"CAST(dense_rank() OVER (PARTITION BY counts.s, counts.f ORDER BY {_PRIOR} DESC) AS BIGINT) AS q "
     "FROM counts JOIN mentions ON mentions.s = counts.s AND mentions.f = counts.f "
     "JOIN inlinks ON inlinks.s = counts.s AND inlinks.e = counts.e JOIN wikis ON wikis.s = counts.s "
-    "JOIN titled targets ON targets.s = counts.s AND targets.e = counts.e "
+    "JOIN targets ON targets.s = counts.s AND targets.e = counts.e "
     "JOIN edits ON edits.f = counts.f AND edits.t = targets.t"
 )
 
@@ -132,12 +132,6 @@ def _gather(session: SqlSession) -> None:
     session.table("mentions", "SELECT s, f, CAST(sum(n) AS BIGINT) AS t FROM counts GROUP BY s, f")
     session.table("inlinks", "SELECT s, e, CAST(sum(n) AS BIGINT) AS i, count(*) AS k FROM counts GROUP BY s, e")
     session.table("wikis", "SELECT s, CAST(sum(n) AS BIGINT) AS a FROM counts GROUP BY s")
-    # Of a page that comes twice, the first.
-    session.table(
-        "titled",
-        "SELECT s, e, t, n FROM (SELECT s, e, t, n, "
-        "row_number() OVER (PARTITION BY s, e ORDER BY p, r) AS place FROM targets) one WHERE place = 1",
-    )
 
 
 def _make_categories(session: SqlSession, intervals: Sequence[Interval], continual: Sequence[int] | None) -> None:
@@ -147,13 +141,14 @@ def _make_categories(session: SqlSession, intervals: Sequence[Interval], continu
         for number, each in enumerate(intervals)
     )
     session.table("times", times)
+    listed = ", ".join(map(str, continual or [])) or "-1"
+    # Who is continual in the dataset is not new as well in a snapshot from before its first.
     session.table(
         "recent",
         "SELECT DISTINCT targets.s AS s, targets.e AS e FROM targets JOIN times ON times.s = targets.s "
-        "WHERE targets.created > times.since AND targets.created <= times.until",
+        f"WHERE targets.created > times.since AND targets.created <= times.until AND NOT targets.e IN ({listed})",
     )
     if continual is not None:
-        listed = ", ".join(map(str, continual)) or "-1"
         staying = f"SELECT DISTINCT s, e, 0 AS g FROM targets WHERE e IN ({listed})"
     else:
         # Created before the first interval: what is new in the first snapshot is not continual, though it may stay.

@@ -74,7 +74,8 @@ def read_temporal_options(spec: str | Path = PRESET, settings: Mapping[str, Any]
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
         raise ConfigError(f"{path}: this is not TOML ({problem}). Correct it") from problem
     laid = {name: _parsed(value) if isinstance(value, str) else value for name, value in (settings or {}).items()}
-    return checked({**read, **laid}, str(path))
+    checked(read, str(path))
+    return checked({**read, **laid}, "--set")
 
 
 def checked(read: Mapping[str, Any], where: str = "") -> TemporalOptions:

@@ -58,8 +58,11 @@ class Earlier(msgspec.Struct, frozen=True):
         return self.folder / PROFILE if self.is_equal else None
 
 
-def note_earlier(dataset: TemporalDataset, options: TemporalOptions, path: Path) -> None:
-    """Write where an existing dataset has each mention, how many there are of each entity, and who is continual."""
+def note_earlier(dataset: TemporalDataset, first: str, path: Path) -> None:
+    """Write where an existing dataset has each mention, how many there are of each entity, and who is continual.
+
+    How many is told by the snapshot `first`: one that was added later may have fewer.
+    """
     path.mkdir(exist_ok=True)
     placed: dict[tuple[int, str], int] = {}
     continual: dict[int, str] = {}
@@ -71,7 +74,7 @@ def note_earlier(dataset: TemporalDataset, options: TemporalOptions, path: Path)
                 category = CATEGORIES.index(row.category)
                 if row.category == "continual":
                     continual[row.target_page_id] = row.target_title
-                if date == dataset.dates[0]:
+                if date == first:
                     counts[category, number][row.target_page_id] += 1
     write_rows((Placed(entity, mention, subset) for (entity, mention), subset in placed.items()), path / PLACED)
     write_rows(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,7 +12,7 @@ import msgspec
 
 from entlink.datasets.folder_target import CARD
 from entlink.datasets.hyperlinks.report import source_checksum
-from entlink.datasets.temporal.card import Addition, Missing, SnapshotCard, SourceFile, TemporalReport
+from entlink.datasets.temporal.card import Addition, Missing, ReadAs, SnapshotCard, SourceFile, TemporalReport
 from entlink.datasets.temporal.counting import ALL_LINKS, BUCKETS, COUNTS, TARGETS, count, write_edits
 from entlink.datasets.temporal.datasheet import datasheet
 from entlink.datasets.temporal.figures import draw_figures
@@ -36,6 +37,7 @@ from entlink.sources.page import Identifier
 from entlink.text.dates import now
 from entlink.version import __version__
 
+HISTORY = "history"
 _SMALL = 1_000_000  # bytes of source: with fewer, starting processes takes longer than the work
 
 
@@ -49,6 +51,11 @@ class Inputs(NamedTuple):
     @property
     def all(self) -> list[Source]:
         return [*self.histories, *self.tables]
+
+    @property
+    def read_as(self) -> ReadAs:
+        one = self.histories[0]  # as the others are
+        return ReadAs(one.wiki or "", one.options.namespaces, one.options.rules_checksum(), one.language)
 
 
 class TemporalBuilder:
@@ -73,7 +80,7 @@ class TemporalBuilder:
     def make(self, made: Path, command: str) -> TemporalReport:
         """Write all files of the dataset that are new; returns its card, which is among them."""
         earlier = self._earlier()
-        history = read_history(self._engine, self._inputs.histories, self._work / "history", self._inputs.options)
+        history = read_history(self._engine, self._inputs.histories, self._work / HISTORY, self._inputs.options)
         tokenizer = self._options.tokenizer
         parts = self._map("staged", stage, [(part, number, tokenizer) for number, part in enumerate(history.parts)])
         steps = self._choose(parts, earlier)
@@ -105,9 +112,9 @@ class TemporalBuilder:
         return self._engine.share(self._engine.processes)
 
     def _earlier(self) -> Earlier | None:
-        if self._dataset is None:
+        if self._dataset is None or self._card is None:
             return None
-        folder = self._step("earlier", note_earlier, self._dataset, self._options)
+        folder = self._step("earlier", note_earlier, self._dataset, self._card.first.date)
         return read_earlier(self._dataset, self._options, folder)
 
     def _choose(self, parts: Sequence[Path], earlier: Earlier | None) -> list[Step]:
@@ -133,7 +140,24 @@ class TemporalBuilder:
         steps += _steps(sampled)
         if not any(steps[-1].left):
             raise _nothing_left(work, steps, options)
+        for told in self._lost(_curves(sampled)):
+            logging.getLogger(__name__).warning("%s", told)
         return steps
+
+    def _lost(self, curves: dict[str, list[Curve]]) -> Iterator[str]:
+        """A category that is in no snapshot any more, since one of them has none of it."""
+        for number, category in enumerate(CATEGORIES):
+            snapshots = {one.s for one in curves["before"] if one.g == number}
+            if not snapshots or any(one.g == number for one in curves["after"]):
+                continue
+            if self._dataset is not None:
+                yield f"the dataset has no {category} entities, so none of the added snapshots are kept"
+                continue
+            without = [snapshot_folder(date) for place, date in enumerate(self._dates) if place not in snapshots]
+            yield (
+                f"{', '.join(without)} {'has' if len(without) == 1 else 'have'} no {category} entities, so none of "
+                "any snapshot are kept; --set equal_snapshots=false keeps them"
+            )
 
     def _map(self, name: str, function: Callable[..., None], arguments: Sequence[tuple[Any, ...]]) -> list[Path]:
         """A function over many pieces of work, each to a file or folder of its own."""
@@ -153,7 +177,7 @@ class TemporalBuilder:
     def _report(
         self, made: Path, history: HistoryRead, steps: list[Step], earlier: Earlier | None, command: str
     ) -> TemporalReport:
-        curves = msgspec.json.decode((self._work / "sampled" / CURVES).read_bytes(), type=dict[str, list[Curve]])
+        curves = _curves(self._work / "sampled")
         contents = self._contents(made)
         addition = Addition(
             built=now(),
@@ -176,6 +200,7 @@ class TemporalBuilder:
             options=msgspec.json.decode(msgspec.json.encode(self._options)) if before is None else before.options,
             contents=together,
             additions=[*(before.additions if before else []), addition],
+            read_as=self._inputs.read_as,
         )
         (made / FIGURES).mkdir(exist_ok=True)
         draw_figures(report, made / FIGURES)
@@ -248,8 +273,12 @@ def _steps(folder: Path) -> list[Step]:
     return msgspec.json.decode((folder / FUNNEL).read_bytes(), type=list[Step])
 
 
+def _curves(folder: Path) -> dict[str, list[Curve]]:
+    return msgspec.json.decode((folder / CURVES).read_bytes(), type=dict[str, list[Curve]])
+
+
 def _fewer(card: TemporalReport, contents: Sequence[SnapshotCard]) -> dict[str, list[int]]:
-    wanted = card.contents[0].rows
+    wanted = card.first.rows
     return {
         f"{one.date} {category} {subset}": [one.rows[category][subset], wanted[category][subset]]
         for one in contents
@@ -271,12 +300,12 @@ _CHANGES = {
 
 def _nothing_left(work: Path, steps: Sequence[Step], options: TemporalOptions) -> InputError:
     """Which filter took the last mention, and what to change."""
-    funnel = "; ".join(f"{one.name} left {sum(one.left):,}" for one in steps)
     if not any(steps[0].before):
         return InputError(
             "no link leads to a page as of any snapshot. Check the dates, and that it is the whole history"
         )
-    last = next(one for one in steps if not any(one.left))
+    place, last = next((place, one) for place, one in enumerate(steps) if not any(one.left))
+    funnel = "; ".join(f"{one.name} left {sum(one.left):,}" for one in steps[: place + 1])
     value = getattr(options, last.name, None)
     told = last.name if value is None else f"{last.name} = {value}"
     hint = _CHANGES.get(last.name, "Change it, with --set or in the configuration")

@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 import msgspec
 
 from entlink.engine.protocol import Engine
+from entlink.errors import InputError
 from entlink.io.record_files import RecordWriter
 from entlink.io.resuming import Stamp, stamps, take_up
 from entlink.kb.build.source_parts import Omissions, PartRunner
@@ -70,6 +71,13 @@ def read_history(engine: Engine, sources: Sequence[Source], folder: Path, option
             read.omitted.add(read_history_card(part))
         read.omitted.add(history)
     return read
+
+
+def check_one_wiki(sources: Sequence[Source], made: str) -> None:
+    """Whether the histories are of one wiki: `made`, such as a dataset, is made of one."""
+    if len({source.wiki for source in sources}) > 1:
+        wikis = ", ".join(sorted(source.wiki or "one without a name" for source in sources))
+        raise InputError(f"these are histories of several wikis: {wikis}. Make {made} of each")
 
 
 def _parts(runner: PartRunner, history: Source) -> list[Path]:

@@ -33,7 +33,7 @@ from entlink.kb.build.from_sources import (
     telling_of_leftovers,
     tune,
 )
-from entlink.kb.build.read_history import read_history
+from entlink.kb.build.read_history import check_one_wiki, read_history
 from entlink.kb.build.source_parts import PROBLEMS_KEPT, Omissions
 from entlink.kb.build.steps import EXPORT, Building
 from entlink.kb.snapshots.folders import SNAPSHOTS, date_of, folder_of, short, snapshot_folders, told
@@ -175,9 +175,7 @@ def _histories(paths: Sequence[str | Path], options: BuildOptions) -> list[Sourc
                 f"{source.path}: snapshots are made of a wiki's full history, an XML export with all revisions, "
                 f"and this is {source.format}. Leave it out"
             )
-    if len({source.wiki for source in opened}) > 1:
-        wikis = ", ".join(sorted(source.wiki or "one without a name" for source in opened))
-        raise InputError(f"these are histories of several wikis: {wikis}. Make a knowledge base of each")
+    check_one_wiki(opened, "a knowledge base")
     return opened
 
 

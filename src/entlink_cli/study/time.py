@@ -152,10 +152,8 @@ def _expected(work: Expected) -> str:
     training = f", {work.steps:,} steps of training" if work.steps else ""
     return (
         f"{number_of(work.snapshots, 'snapshot')}: {texts} for {number_of(work.encoders, 'encoder')}{training}: "
-        f"about "
-        f"{number_of(max(1, round(work.seconds / 60)), 'minute')}, and linkers beside; what was done before is "
-        f"not done "
-        "again"
+        f"about {number_of(max(1, round(work.seconds / 60)), 'minute')}, and linkers beside; what was done before is "
+        "not done again"
     )
 
 
@@ -171,13 +169,10 @@ COMMANDS = {
         _time,
         _configure,
         "Train a bi-encoder on each snapshot of a temporal dataset, and ask it about every snapshot, among all "
-        "entities "
-        "of that one: accuracy@K on continual and new entities, means in and out of snapshot, categories of new "
-        "entities, and what adding new entities is worth beside building anew. Linkers can take the bi-encoder's "
-        "place. "
-        "A study that was interrupted goes on where it was when the command is given again. Training needs pip "
-        "install "
-        "'entlink[train]' and entlink models pull minilm --weights.",
+        "entities of that one: accuracy@K on continual and new entities, means in and out of snapshot, categories "
+        "of new entities, and what adding new entities is worth beside building anew. Linkers can take the bi-encoder's "
+        "place. A study that was interrupted goes on where it was when the command is given again. Training needs "
+        "pip install 'entlink[train]' and entlink models pull minilm --weights.",
         (
             "entlink study time aurora --no-training --linker names=lexical -o aurora-time",
             "entlink study time aurora --no-training --linker names=lexical --k 1,4 --no-emerging -o aurora-time "

@@ -171,8 +171,8 @@ COMMANDS = {
         "Train a bi-encoder on each snapshot of a temporal dataset, and ask it about every snapshot, among all "
         "entities of that one: accuracy@K on continual and new entities, means in and out of snapshot, categories "
         "of new entities, and what adding new entities is worth beside building anew. Linkers can take the "
-        "bi-encoder's place. A study that was interrupted goes on where it was when the command is given again. Training needs "
-        "pip install 'entlink[train]' and entlink models pull minilm --weights.",
+        "bi-encoder's place. A study that was interrupted goes on where it was when the command is given again. "
+        "Training needs pip install 'entlink[train]' and entlink models pull minilm --weights.",
         (
             "entlink study time aurora --no-training --linker names=lexical -o aurora-time",
             "entlink study time aurora --no-training --linker names=lexical --k 1,4 --no-emerging -o aurora-time "

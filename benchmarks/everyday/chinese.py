@@ -23,6 +23,7 @@ import msgspec
 
 import entlink
 from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.kb.names.tiers import Tier
 from entlink.text.titles import looks_like_disambiguation, without_parenthesis
 
 PASSAGES = "zhwiki_temporal_changed_20k.jsonl.xz"
@@ -78,7 +79,7 @@ def known(kb: KnowledgeBase, text: str) -> Iterator[Place]:
     bounds = [0, *accumulate(map(len, jieba.cut(text)))]
     for number, start in enumerate(bounds):
         for end in bounds[number + 1 : number + 1 + _WORDS]:
-            if text[start].isalnum() and text[end - 1].isalnum() and kb.is_written_so(text[start:end]):
+            if text[start].isalnum() and text[end - 1].isalnum() and _is_name_of(kb, text[start:end]):
                 yield start, end
 
 
@@ -95,6 +96,12 @@ def measure(page: Page, kb: KnowledgeBase, names: Collection[str], linked: set[P
     }
     inside = [place for place in linked if _is_inside(place, places)]
     return Found(*(Counter(text[start:end] for start, end in found) for found in (seen, seen & linked, inside)))
+
+
+def _is_name_of(kb: KnowledgeBase, surface: str) -> bool:
+    """Whether it is written as some entity's name, in either Chinese script."""
+    meaning = kb.meaning(surface)
+    return bool(meaning.entries) and meaning.tier <= Tier.UNICODE
 
 
 def _is_name(title: str) -> bool:

@@ -6,6 +6,7 @@ Nothing of ours is imported here, and a record does nothing but derive facts fro
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
@@ -94,10 +95,15 @@ class Turn(Record, frozen=True):
 
 
 class Image(Record, frozen=True):
-    """A picture by path or address, with the text that stands in for it."""
+    """A picture by path, address or data URL, with the text that stands in for it."""
 
     uri: str
     caption: str | None = None
+
+    @classmethod
+    def of_bytes(cls, content: bytes, caption: str | None = None) -> Image:
+        """A picture whose file is at hand: it becomes a data URL."""
+        return cls(f"data:;base64,{b64encode(content).decode()}", caption)
 
 
 class Document(Record, frozen=True, dict=True):
@@ -142,6 +148,7 @@ class Document(Record, frozen=True, dict=True):
 class Entity(Record, frozen=True):
     """A thing of the knowledge base. `external` maps a scheme (`wikidata`, `url`, …) to an identifier.
 
+    `claims` maps a property, such as `P27` or `country`, to its values: ids of entities or plain values.
     `created` is when it came to be known, `revised` when what is said of it here was written.
     """
 
@@ -155,3 +162,4 @@ class Entity(Record, frozen=True):
     created: str | None = None
     revised: str | None = None
     external: Mapping[str, str] = {}
+    claims: Mapping[str, tuple[str, ...]] = {}

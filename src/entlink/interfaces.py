@@ -6,7 +6,7 @@ A stage may import the ground floor, `kb` and `encoders`, and never another stag
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     Vectors: TypeAlias = NDArray[numpy.float32]
 
 
+OnPictureProblem: TypeAlias = Callable[[int, Exception], None]
 What = Literal["names", "terms", "all"]  # which words without a capital are wanted: none, rarer ones, or most
 
 
@@ -27,6 +28,18 @@ class Question(NamedTuple):
 
     document: Document
     mentions: Sequence[Mention]
+
+
+class Linked(NamedTuple):
+    """A document with the links that were found in it: what is asked of what type its NILs are."""
+
+    document: Document
+    links: Sequence[Link]
+
+    @property
+    def untyped(self) -> list[Link]:
+        """Its NILs that have no type yet, as a tagger or a policy gave it."""
+        return [one for one in self.links if one.entity is None and one.nil_type is None]
 
 
 class Shortlist(NamedTuple):
@@ -122,6 +135,14 @@ class NilPolicy(Protocol):
 
 
 @runtime_checkable
+class NilTyper(Protocol):
+    """Mentions of what is not in the knowledge base to its types."""
+
+    def types_of(self, linked: Sequence[Linked]) -> list[dict[Span, str]]:
+        """For each document, the types of those of its links that are `untyped`, where anything says them."""
+
+
+@runtime_checkable
 class Settling(Protocol):
     """A NIL policy that also says which of overlapping proposals are mentions, after all are ranked.
 
@@ -150,6 +171,27 @@ class Encoder(Protocol):
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """A row a text, in the order of the texts; a text without words is a row of zeros."""
+
+
+@runtime_checkable
+class PictureEncoder(Protocol):
+    """Pictures to vectors of unit length; the same `identity` always gives the same vectors.
+
+    A picture is the content of its file. `grid` says how many cells its map has, and how wide a row of it is.
+    `on_problem` is told the number of a picture that cannot be used, and why: its row is of zeros. Without it, that
+    is an error.
+    """
+
+    name: str
+    dimension: int
+    identity: str
+    grid: tuple[int, int]
+
+    def encode(self, pictures: Sequence[bytes], on_problem: OnPictureProblem | None = None) -> Vectors:
+        """A row a picture."""
+
+    def encode_grid(self, pictures: Sequence[bytes], on_problem: OnPictureProblem | None = None) -> Vectors:
+        """For each picture, a row for each cell of its map, as the model gives it: shaped pictures, cells, width."""
 
 
 @runtime_checkable
@@ -206,6 +248,7 @@ class Reason(StrEnum):
     BLOCKED = "blocked by a rule"
     CASE = "the case policy wants it written as the name is"
     BROKEN = "it runs across the end of a sentence or paragraph"
+    SHORT = "shorter than the names that are looked for"
     RARELY_LINKED = "below the threshold of link probability"
     COMMON_WORD = "a common word of the texts, mostly in lower case"
     LOST = "lost to an overlapping name"

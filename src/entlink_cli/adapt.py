@@ -66,7 +66,7 @@ def _adapt(arguments: Namespace) -> None:
         **given_fields(arguments, AdaptOptions) | {"train": not arguments.no_train, "settings": dict(arguments.set)}
     )
     if wanted.train and not arguments.quiet:
-        _tell_what_is_fetched(wanted)
+        _tell_what_is_fetched(arguments.kb, wanted)
     command = shlex.join(["entlink", *arguments.words])
     try:
         with progress(quiet=arguments.quiet) as report:
@@ -85,16 +85,19 @@ def _adapt(arguments: Namespace) -> None:
         options.note_saved(found.folder)
 
 
-def _tell_what_is_fetched(wanted: AdaptOptions) -> None:
+def _tell_what_is_fetched(kb: str, wanted: AdaptOptions) -> None:
     from entlink.encoders.extras import require_train
-    from entlink.errors import MissingExtraError
-    from entlink.learning.adapt.settings import config_of_training
+    from entlink.errors import EntlinkError
+    from entlink.learning.adapt.settings import config_of_training, encoder_of
+    from entlink.linking.config import read_config
+    from entlink.linking.saved import with_chosen_encoder
 
-    with suppress(MissingExtraError):  # without torch nothing is
+    with suppress(EntlinkError):  # without torch nothing is, and what else is wrong is told by adapting itself
         require_train("training a model")
         from entlink.learning.base import to_fetch
 
-        if fetched := to_fetch(config_of_training(wanted, links=False).model.base):
+        encoder = encoder_of(with_chosen_encoder(read_config(wanted.config), kb))
+        if fetched := to_fetch(config_of_training(wanted, links=False, encoder=encoder).model.base):
             note(fetched)
 
 

@@ -28,12 +28,16 @@ CATALOGUE: dict[str, Entry] = {
     "kb build": Entry("kb.build", "build a knowledge base from tables, articles or vocabularies"),
     "kb index": Entry("kb.build", "fold the edits since the last index into a new one"),
     "kb merge": Entry("kb.build", "merge knowledge bases into a new one"),
+    "kb split": Entry(
+        "kb.split", "split a knowledge base into known and new entities, to train without the new ones"
+    ),
     "kb export": Entry("kb.build", "write all entities as JSON lines"),
     "kb upgrade": Entry("kb.build", "bring a knowledge base of an older release up to this one"),
     "kb info": Entry("kb.look", "count what is in a knowledge base, and check its files"),
     "kb show": Entry("kb.look", "show an entity with its versions and names"),
     "kb search": Entry("kb.look", "find entities by name, beginning or spelling"),
     "kb aliases": Entry("kb.look", "show what a name may mean, and how likely"),
+    "kb types": Entry("kb.types", "count types, and say which are kinds of which"),
     "kb rules": Entry("kb.look", "list pins and blocks"),
     "kb snapshots": Entry("kb.snapshots", "list the dates that a knowledge base has snapshots of"),
     "kb diff": Entry("kb.snapshots", "say what changed between two dates, or two knowledge bases"),
@@ -64,6 +68,9 @@ CATALOGUE: dict[str, Entry] = {
         "study.conversation", "measure linking in conversations, beside other systems and published scores"
     ),
     "study time": Entry("study.time", "measure linking over the snapshots of a temporal dataset, with a page"),
+    "study few-shot": Entry(
+        "study.few_shot", "measure linking where the most popular entity of a name is not the right one"
+    ),
     "models pull": Entry("models", "get a model that turns texts into vectors"),
     "models train": Entry("models", "train word vectors on the texts of a knowledge base"),
     "models list": Entry("models", "list the models that are here"),

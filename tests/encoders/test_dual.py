@@ -238,3 +238,20 @@ def test_names_for_files():
 def test_what_names_no_encoder_is_told(spec):
     with pytest.raises(ConfigError, match=rf"encoder = {spec!r} does not fit"):
         load_dual(spec)
+
+
+def test_where_there_are_no_spaces_a_window_is_as_wide_as_it_should_be():
+    text = "他在 北京" + "大学读书时认识了许多朋友" * 9 + "李明" + "后来又搬到了上海去工作了" * 9 + "\n完"
+    start = text.index("李明")
+    found = window(Document("any", text), Mention(Span(start, start + 2), "李明"), 80)
+    assert found == text[start - 80 : start + 82]
+    assert beginning("北京大学 的" + "学" * 50, 20) == "北京大学 的" + "学" * 14
+
+
+def test_an_instruction_is_read_before_the_passage_of_a_mention_alone():
+    encoder = Digests()
+    encoder.instruction = "Find: "
+    dual = PlainDual(encoder)
+    dual.encode_mentions([(Document("any", "Mercury is hot"), Mention(Span(0, 7), "Mercury"))])
+    dual.encode_entities([Entity("m", "Mercury", description="A planet.")])
+    assert encoder.asked == [["Mercury", "Find: Mercury is hot"], ["Mercury", "Mercury. A planet."]]

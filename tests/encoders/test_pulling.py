@@ -14,7 +14,7 @@ import pytest
 from entlink.encoders.loading import load_encoder
 from entlink.encoders.models import fetching
 from entlink.encoders.models.fetching import Recipe
-from entlink.encoders.models.pulling import pull, pull_weights
+from entlink.encoders.models.pulling import Said, pull, pull_weights
 from entlink.errors import DamagedError, EntlinkError, InputError
 from entlink.io.checksums import checksum
 from entlink.version import __version__
@@ -97,7 +97,7 @@ def test_wrong_weights_of_a_known_model(store, tiny, recipe):
 
 
 def test_a_name_that_cannot_be_fetched(store):
-    with pytest.raises(InputError, match="no model 'mine' can be fetched by name; minilm can"):
+    with pytest.raises(InputError, match="no model 'mine' can be fetched by name; minilm, m3e-small, effic"):
         pull("mine")
 
 
@@ -156,6 +156,10 @@ def test_a_full_disk_leaves_nothing(store, tiny, monkeypatch):
         (lambda folder: (folder / "config.json").write_text('{"model_type": "bert"}'), "missing required field"),
         (lambda folder: (folder / "model.safetensors").write_bytes(b"short"), "these weights cannot be read"),
         (lambda folder: (folder / "model.safetensors").unlink(), "only a BERT in safetensors can be converted"),
+        (
+            lambda folder: (folder / "tokenizer_config.json").write_text('{"model_max_length": "abc"}'),
+            "tokenizer_config.json: model_max_length is 'abc', and must be a number",
+        ),
         (lambda folder: (folder / "tokenizer.json").write_text("{}"), "this tokenizer cannot be read"),
         (lambda folder: (folder / "tokenizer.json").unlink(), "neither tokenizer.json nor vocab.txt"),
         (
@@ -174,6 +178,7 @@ def test_folders_that_are_not_whole(store, tiny, spoil, told):
 def test_a_pooling_that_is_not_known(store, tmp_path):
     with pytest.raises(InputError, match="the pooling 'pooling_mode_max_tokens' is none"):
         pull("mine", make_folder(tmp_path / "max", pooling="max"))
+    assert pull("mine", tmp_path / "max", said=Said(pooling="mean")).pooling == "mean"
 
 
 @pytest.mark.parametrize("data", [b"no zip", b""])

@@ -23,6 +23,7 @@ from entlink.kb.build.merge import merge
 from entlink.kb.indexes.names import reindex
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.profile import profile
+from entlink.sources import WikiOptions
 from knowledge_bases import WORLD, write_articles
 from temporal_sets import ALONE, AURORA, build_aurora
 
@@ -129,6 +130,8 @@ def queries(tmp_path_factory) -> list[tuple[str, str]]:
         build(articles, folder / "articles.kb", BuildOptions(format="articles", processes=1, descriptions="full"))
         build(sorted(wiki.glob("samplewiki[.-][xp]*")), folder / "wiki.kb", full)
         build(sorted(wiki.iterdir()), folder / "wikis.kb", full)
+        items = [wiki / "samplewiki-zh.xml", SAMPLES / "wikidata.json"]
+        build(items, folder / "items.kb", BuildOptions(processes=1, wiki=WikiOptions(ids="wikidata")))
         merge([folder / "table.kb", folder / "articles.kb", folder / "wiki.kb"], folder / "merged.kb", processes=1)
         reindex(folder / "merged.kb", processes=1)
         build_hyperlinks(

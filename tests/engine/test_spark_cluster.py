@@ -72,6 +72,53 @@ def test_a_wiki_and_its_hyperlinks(cluster, tmp_path):
     assert (tmp_path / "spark.jsonl").read_bytes() == (tmp_path / "local.jsonl").read_bytes() != b""
 
 
+def test_a_temporal_dataset(cluster, tmp_path):
+    history = WIKI.parent / "history" / "aurora.xml"
+    for kind, engine in (("spark", on(cluster)), ("local", [])):
+        words = [history, "-o", tmp_path / kind, "--config", "tempel-small", "--snapshots", "2013-01-01,2014-01-01"]
+        ran = spark_runs.entlink("datasets", "build", "temporal", *words, *engine)
+        assert ran.returncode == 0, ran.stderr
+    made, expected = (
+        {path.name: path.read_bytes() for path in (tmp_path / kind).rglob("*.jsonl")} for kind in ("spark", "local")
+    )
+    assert made == expected
+    assert b"".join(made.values())
+
+
+def test_a_page_of_fifty_megabytes(cluster, tmp_path):
+    """It is one task's work, and comes to the same as on one machine."""
+    dump = spark_runs.write_long_dump(tmp_path / "long.xml", parts=1)
+    head, last = dump.read_text(encoding="utf8").rsplit("<page>", 1)
+    huge = "<page><title>Huge</title><ns>0</ns><id>1000000</id><revision><id>1000000</id><text>"
+    text = "'''Huge''' is near [[Place 1]]. " + "word [[Place 2|two]] " * 2_500_000
+    dump.write_text(f"{head}{huge}{text}</text></revision></page>\n<page>{last}", encoding="utf8")
+    for kind, engine in (("spark", on(cluster)), ("local", [])):
+        ran = spark_runs.entlink("kb", "build", dump, "-o", tmp_path / f"{kind}.kb", "--on-error", "skip", *engine)
+        assert ran.returncode == 0, ran.stderr
+    spark_runs.assert_equal(tmp_path / "spark.kb", tmp_path / "local.kb")
+
+
+def test_a_limit_of_memory(cluster, tmp_path):
+    """What a Python worker may take is a setting of Spark; a task that needs more says which."""
+    script = (
+        "import sys; from pathlib import Path; import pool_tasks; from entlink.engine.protocol import Task\n"
+        "from entlink.engine.spark import SparkEngine\n"
+        "conf = {'spark.executor.memory': '500m', 'spark.executor.pyspark.memory': '300m'}\n"
+        "SparkEngine(master=sys.argv[1], conf=conf).map_to_files(\n"
+        "    pool_tasks.write_gigabytes, [Task('out', (2,))], Path(sys.argv[2]))\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", script, cluster.master, tmp_path],
+        env=spark_runs.environment(),
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
+    assert "a task ran out of memory" in ran.stderr, ran.stderr
+    assert "spark.executor.pyspark.memory" in ran.stderr, ran.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_worker_that_is_killed_in_the_middle(tmp_path, dump, expected):
     """The build goes on with the other worker, and nothing is missing or double."""
     kb = tmp_path / "spark.kb"

@@ -21,6 +21,7 @@ from entlink.engine.protocol import JsonFiles, ParquetFiles, Task
 from entlink.engine.spark import SparkEngine
 from entlink.errors import EntlinkError, InputError
 from entlink.kb.build.from_sources import BuildOptions, build
+from entlink.sources import WikiOptions
 from knowledge_bases import SHARED_DATA, WORLD, write_articles
 
 pytestmark = spark_runs.needs_spark
@@ -201,6 +202,14 @@ def test_a_wiki_becomes_the_same_knowledge_base(engine, tmp_path, descriptions):
     spark_runs.assert_equal(tmp_path / "spark.kb", tmp_path / "local.kb")
 
 
+def test_wikidata_with_a_wiki_becomes_the_same_knowledge_base(engine, tmp_path):
+    sources = [WIKI.parent / "wikidata.json", WIKI / "samplewiki-zh.xml"]
+    options = BuildOptions(processes=1, language="zh", wiki=WikiOptions(ids="wikidata"))
+    for name, each in (("spark", engine), ("local", None)):
+        build(sources, tmp_path / f"{name}.kb", options, engine=each)
+    spark_runs.assert_equal(tmp_path / "spark.kb", tmp_path / "local.kb")
+
+
 def test_a_table_and_articles_become_the_same_knowledge_base(engine, tmp_path):
     articles = write_articles(tmp_path / "world.jsonl", WORLD)
     for name, each in (("spark", engine), ("local", None)):
@@ -238,9 +247,9 @@ def test_hyperlinks_become_the_same_corpus(engine, tmp_path):
         assert (tmp_path / "spark" / file).read_bytes() == (tmp_path / "local" / file).read_bytes() != b""
 
 
-def command(*words: object, **env: str) -> subprocess.CompletedProcess[str]:
+def command(folder: Path, *words: object, **env: str) -> subprocess.CompletedProcess[str]:
     return spark_runs.entlink(
-        "kb", "build", WIKI.parent / "products.csv", "-o", "x.kb", "--engine", "spark", *words, env=env
+        "kb", "build", WIKI.parent / "products.csv", "-o", folder / "x.kb", "--engine", "spark", *words, env=env
     )
 
 
@@ -252,19 +261,19 @@ def command(*words: object, **env: str) -> subprocess.CompletedProcess[str]:
     ],
 )
 def test_a_master_that_cannot_be_reached(tmp_path, words, said, code):
-    ran = command(*words)
+    ran = command(tmp_path, *words)
     assert ran.returncode == code
     assert said in ran.stderr
 
 
 def test_no_java_and_another_java(tmp_path):
-    ran = command(JAVA_HOME=str(tmp_path))
+    ran = command(tmp_path, JAVA_HOME=str(tmp_path))
     assert (ran.returncode, "needs Java 17 or newer, and JAVA_HOME is" in ran.stderr) == (1, True), ran.stderr
     (tmp_path / "bin").mkdir()
     java = tmp_path / "bin" / "java"
     java.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\" 2019-01-15' >&2\n")
     java.chmod(0o755)
-    assert "is version 11. Install it" in command(JAVA_HOME=str(tmp_path)).stderr
+    assert "is version 11. Install it" in command(tmp_path, JAVA_HOME=str(tmp_path)).stderr
 
 
 def test_settings_of_spark_need_spark(tmp_path):
@@ -272,9 +281,8 @@ def test_settings_of_spark_need_spark(tmp_path):
     assert (ran.returncode, "--master and --conf need --engine spark" in ran.stderr) == (2, True)
 
 
-def test_workers_without_entlink(tmp_path):
-    """A Python of the same version that has nothing installed."""
-    venv.create(tmp_path / "bare", symlinks=True)
+def write_one(python: Path, folder: Path) -> str:
+    """What is said where the workers run a certain Python."""
     script = (
         "from pathlib import Path; import pool_tasks; from entlink.engine.protocol import Task\n"
         "from entlink.engine.spark import SparkEngine\n"
@@ -282,16 +290,32 @@ def test_workers_without_entlink(tmp_path):
         "import os; os.environ['PYTHONPATH'] = ''\n"
         "engine.map_to_files(pool_tasks.write_square, [Task('out', (1,))], Path('.'))\n"
     )
-    python = str(tmp_path / "bare" / "bin" / "python")
     ran = subprocess.run(
         [sys.executable, "-c", script],
-        env=spark_runs.environment(PYSPARK_PYTHON=python),
-        cwd=tmp_path,
+        env=spark_runs.environment(PYSPARK_PYTHON=str(python)),
+        cwd=folder,
         capture_output=True,
         text=True,
         timeout=200,
     )
-    assert "entlink is not installed for the Python of the workers" in ran.stderr, ran.stderr
+    return ran.stderr
+
+
+def test_workers_without_entlink(tmp_path):
+    """A Python of the same version that has nothing installed."""
+    venv.create(tmp_path / "bare", symlinks=True)
+    said = write_one(tmp_path / "bare" / "bin" / "python", tmp_path)
+    assert "entlink is not installed for the Python of the workers" in said
+
+
+def test_workers_with_another_python(tmp_path):
+    """As users have it: the workers are given what this process finds its modules by."""
+    beside = [*Path(sys.base_prefix).parent.glob("*/bin/python3.1?"), *Path("/usr/bin").glob("python3.1?")]
+    other = next((path for path in beside if path.name != f"python3.{sys.version_info.minor}"), None)
+    if other is None:
+        pytest.skip("there is no other Python here")
+    ran = command(tmp_path, "--master", "local[1]", "--replace", PYSPARK_PYTHON=str(other))
+    assert (ran.returncode, "the workers run another Python than this one" in ran.stderr) == (1, True), ran.stderr
 
 
 def test_what_is_no_amount_of_memory():

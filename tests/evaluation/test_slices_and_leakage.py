@@ -67,6 +67,18 @@ def test_popular_asks_the_kb_for_the_likeliest_meaning_of_the_name(toy):
     ]
 
 
+def test_coarse_types_are_those_of_the_kb_and_of_the_annotated_nil(tmp_path, opened):
+    kb = opened(toy_kb(tmp_path))
+    wanted = document([("Paris", "paris"), ("Sun", "sun"), ("Vulcan", {"nil_type": "PER"})])
+    with pytest.raises(ConfigError, match="needs --kb, with coarse types or a hierarchy"):
+        slicers(["coarse"], identities=Identities(kb), names=kb)
+    kb.set_types(hierarchy=[("city", "settlement")], coarse=[("LOC", "settlement")])
+    found = labels("coarse", wanted, identities=Identities(kb), coarse=kb.types.coarse_of)
+    assert found == [("LOC",), ("OTHER",), ("PER",)]
+    evaluation = evaluate([wanted], [answers(wanted, "paris", "sun", None)], kb=kb)
+    assert table(evaluation, "coarse") == {"LOC": (1, 1.0, 1.0), "OTHER": (1, 1.0, 1.0)}  # NIL is no gold of links
+
+
 def test_popular_follows_the_counts_of_the_kb(tmp_path, opened):
     rows = [
         article("ship", "Titanic (ship)", "The [[film|Titanic]] and the [[film|Titanic]], a [[film|Titanic]]."),

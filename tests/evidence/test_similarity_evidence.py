@@ -31,6 +31,24 @@ def test_each_passage_and_each_entity_is_read_once(world):
     assert read < len(asked(TEXT, ["Venus", "York"]))
 
 
+def test_where_there_are_no_spaces_the_mention_is_in_the_middle_of_what_is_read(world, monkeypatch):
+    encoder, read = LetterEncoder(), []
+    encode = encoder.encode
+    monkeypatch.setattr(encoder, "encode", lambda texts: read.extend(texts) or encode(texts))
+    text = "".join(chr(0x4E00 + at) for at in range(1000))
+    places = [0, 3, 400, 415, 990]
+    found = [
+        Shortlist(Document("one", text), Mention(Span(at, at + 2), text[at : at + 2]), [Candidate("venus", 0.5, {})])
+        for at in places
+    ]
+    found = [one._replace(document=found[0].document) for one in found]
+    SimilarityEvidence(world, encoder=encoder).gather(found)
+    passages = [one for one in read if one in text]
+    assert len(passages) == 3  # those that begin near each other share theirs
+    for at in places:
+        assert any(text[max(0, at - 80) : at + 80] in passage and len(passage) <= 200 for passage in passages)
+
+
 def test_a_candidate_that_the_passage_speaks_of_is_nearer(world):
     [[venus, york]] = SimilarityEvidence(world, encoder=LetterEncoder(512)).gather(
         asked("Venus and venus.", ["Venus"])

@@ -23,6 +23,7 @@ ANSWERS = {
     "fever": [],
     "linked-mentions": [("Danube", ("Danube",))],
     "hansel": [("乌尔姆", ("Q3012",))],
+    "cleek": [("乌尔姆", ("乌尔姆", "cndbpedia:乌尔姆（德国城市）"))],
     "tempel": [("host", ("Sacramental bread",))],
 }
 

@@ -76,6 +76,15 @@ SAMPLES: dict[tuple[str, str], object] = {
     ],
     ("fever", ""): {"id": 7, "label": "SUPPORTS", "claim": "Ulm is a town.", "evidence": [[[1, 2, "Ulm", 0]]]},
     ("linked-mentions", ""): {"id": "u", "text": "in Ulm", "mentions": [{"start": 3, "end": 6, "entity": "Ulm"}]},
+    ("cleek", ""): {
+        "id": "c",
+        "text": "in Ulm",
+        "mentions": [{"mention": "Ulm", "start": 3, "end": 6, "wikipedia": "Ulm"}],
+    },
+    ("cleek", "list"): [
+        {"text": "in Ulm", "mentions": [{"mention": "Ulm", "start": 3, "end": 6, "cndbpedia": "Ulm"}]},
+        {"text": "none", "mentions": []},
+    ],
     ("hansel", ""): {"id": "h", "text": "在乌尔姆", "start": 1, "end": 4, "mention": "乌尔姆", "gold_id": "Q3012"},
     ("tempel", ""): {
         "target_page_id": 7,
@@ -126,7 +135,7 @@ def zeshel_folder(folder: Path) -> Path:
 
 
 def test_every_format_has_a_sample():
-    assert {name for name, _ in SAMPLES} | {"zeshel"} == set(PUBLIC_FORMATS)
+    assert {name for name, _ in SAMPLES} | {"zeshel", "tac-kbp"} == set(PUBLIC_FORMATS)
 
 
 @cases(*SAMPLES)

@@ -1,4 +1,4 @@
-"""FEVER, WikiSRS, linked mentions and Hansel: formats with little to them."""
+"""FEVER, WikiSRS, linked mentions, CLEEK and Hansel: formats with little to them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import json
 import pytest
 
 from entlink.documents import GoldLink, Span
-from entlink.formats.public import fever, hansel, jsonl, linked_mentions, tempel, wikisrs
+from entlink.formats.public import cleek, fever, hansel, jsonl, linked_mentions, tempel, wikisrs
 from entlink.formats.public.wikisrs import EntityPair
 from format_samples import answers, error_of, skipping, write_lines
 
@@ -160,6 +160,48 @@ def test_linked_mentions_are_told_by_their_head(rows, claimed, tmp_path):
     head = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
     assert linked_mentions.looks_like(tmp_path / "m", head) is claimed
     assert jsonl.looks_like(tmp_path / "m", head)
+
+
+# CLEEK
+
+TOWN = {"mention": "乌尔姆", "start": 2, "end": 5}
+NEWS = {
+    "id": 7,
+    "title": "短讯",
+    "text": "他去乌尔姆。",
+    "mentions": [
+        {**TOWN, "wikipedia": "乌尔姆_(德国)", "cndbpedia": "乌尔姆（城市）", "type": "LOC"},
+        {**TOWN, "wikipedia": "NIL", "cndbpedia": "乌尔姆（城市）"},
+        {**TOWN, "wikipedia": "NIL", "cndbpedia": None, "type": "LOC"},
+    ],
+}
+
+
+def test_either_of_two_knowledge_bases_is_right(tmp_path):
+    paths = write_lines(tmp_path / "c.jsonl", [NEWS]), tmp_path / "c.json"
+    paths[1].write_text(json.dumps([NEWS], ensure_ascii=False, indent=1), encoding="utf8")
+    [document], [same] = (list(cleek.read(path)) for path in paths)
+    assert document == same
+    assert (document.id, document.meta) == ("7", {"title": "短讯"})
+    both, one, none = document.gold
+    assert both.entities == ("乌尔姆 (德国)", "cndbpedia:乌尔姆（城市）")
+    assert (one.entities, one.nil_type) == (("cndbpedia:乌尔姆（城市）",), None)
+    assert none == GoldLink(Span(2, 5), (), nil_type="LOC", meta={"type": "LOC"})
+
+
+@pytest.mark.parametrize(
+    ("row", "parts"),
+    [
+        ({"text": "a"}, ["missing required field `mentions`", "docs/formats.md"]),
+        ({**NEWS, "mentions": [{**TOWN, "start": 1, "end": 4}]}, ["mentions[0]", "covers '去乌尔'"]),
+    ],
+)
+def test_a_bad_record_of_two_knowledge_bases_is_named(row, parts, tmp_path):
+    path = write_lines(tmp_path / "c.jsonl", [NEWS, row])
+    message = error_of(cleek.read, path)
+    assert message.startswith(f"{path}, line 2: ")
+    assert all(part in message for part in parts)
+    assert len(skipping(cleek.read, path)[0]) == 1
 
 
 # Hansel

@@ -12,7 +12,9 @@ from entlink.documents import Entity
 from entlink.kb.build.from_sources import BuildOptions, build
 from entlink.kb.knowledge_base import KnowledgeBase
 
-FULL = Entity("full", "Full", "All.", ("F",), ("t",), ("p.png",), "en", "2001", "2002", {"wikidata": "Q1"})
+FULL = Entity(
+    "full", "Full", "All.", ("F",), ("t",), ("p.png",), "en", "2001", "2002", {"wikidata": "Q1"}, {"P31": ("Q5",)}
+)
 SHARED_DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 _LINK = re.compile(r"\[\[([^|\]]+)\|([^\]]+)\]\]")
 

@@ -23,5 +23,9 @@ def fill_the_disk(number: int, path: Path) -> None:
     raise OSError(28, "No space left on device")
 
 
+def write_gigabytes(gigabytes: int, path: Path) -> None:
+    path.write_bytes(bytes(gigabytes << 30))
+
+
 def run_out_of_memory(number: int, path: Path) -> None:
     raise MemoryError

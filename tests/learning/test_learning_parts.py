@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shutil
 
+import msgspec
 import numpy
 import pytest
 import torch
@@ -39,10 +40,10 @@ def document(name, *right, id="d"):
 def test_every_preset_can_be_read():
     assert preset_names() == [
         *("bi-encoder", "blink-bi-encoder", "cross-encoder"),
-        *("hansel-ca", "hansel-ca-tuned", "hansel-de", "joint", "time-bi-encoder"),
+        *("hansel-ca", "hansel-ca-tuned", "hansel-de", "hansel-tyde", "joint", "map", "time-bi-encoder"),
     ]
     for name in preset_names():
-        assert read_train_config(name).model.kind in ("bi-encoder", "cross-encoder", "joint")
+        assert read_train_config(name).model.kind in ("bi-encoder", "cross-encoder", "joint", "map")
 
 
 def test_presets_have_what_the_papers_say():
@@ -66,6 +67,11 @@ def test_presets_have_what_the_papers_say():
     assert (ca.training.steps, ca.training.mine) == (100_000, "names")
     assert (tuned.training.learning_rate, tuned.training.epochs, tuned.training.keep_rate) == (5e-6, 1, 0.2)
     assert {one.training.warmup for one in (blink, de, ca, tuned)} == {0.1}
+    tyde = read_train_config("hansel-tyde")
+    assert (tyde.model.typed, tyde.model.fine_types, tyde.training.type_rate) == (True, 10_000, 1.0)
+    plain = {"typed": False, "type_weight": de.model.type_weight}
+    assert msgspec.structs.replace(tyde.model, **plain) == de.model
+    assert msgspec.structs.replace(tyde.training, type_rate=de.training.type_rate) == de.training
 
 
 def test_settings_are_laid_over():
@@ -82,6 +88,11 @@ def test_settings_are_laid_over():
         ({"training.precision": "int8"}, "Invalid enum value 'int8'"),
         ({"model.separate": "true"}, "does not fit a cross-encoder"),
         ({"model.fixed_entities": "true"}, "does not fit a cross-encoder"),
+        ({"model.typed": "true"}, "does not fit a cross-encoder"),
+        (
+            {"model.kind": "bi-encoder", "model.typed": "true", "model.fixed_entities": "true"},
+            "types are learnt of both sides",
+        ),
         ({"model.kind": "bi-encoder", "model.fixed_entities": "true"}, "set model.separate to true"),
         ({"model.kind": "bi-encoder", "model.loss": "binary"}, "does not fit a bi-encoder"),
     ],

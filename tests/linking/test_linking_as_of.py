@@ -26,7 +26,7 @@ TEXT = "Mira took the Heron to the Old Bridge on Lantern Night, and saw the Anna
 _OF_MODELS = {
     "detector": {"learned", "spacy", "token-classifier", "joint", "given"},
     "retriever": {"joint", "taught"},
-    "evidence": {"cross-encoder", "senses"},
+    "evidence": {"bi-encoder", "cross-encoder", "senses"},
 }
 _WITH_ENCODER = {"dense", "similarity", "coherence"}
 

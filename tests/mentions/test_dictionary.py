@@ -63,11 +63,21 @@ def test_rarely_linked_names_are_left_alone(tmp_path, opened):
     assert verdict.value == pytest.approx(1 / 61)
 
 
+def test_names_shorter_than_wanted_are_left_alone(tmp_path, opened):
+    kb = opened(make_kb(tmp_path, [article("republic", "华", ""), article("city", "北京", "")]))
+    detector = DictionaryDetector(kb, shortest=2)
+    assert found(DictionaryDetector(kb), "北京在华北。") == ["北京", "华"]
+    assert found(detector, "北京在华北。") == ["北京"]
+    assert detector.verdict("华").reason is Reason.SHORT
+
+
 def test_common_words_where_nothing_is_linked(tmp_path, opened):
-    texts = ["a kettle " * 3 + "Heron"] * 10
-    kb = opened(make_kb(tmp_path, [article("k", "Kettle", *texts), article("h", "Heron", "")]))
+    texts = ["a kettle " * 3 + "Heron 日本 " * 3] * 10
+    rows = [article("k", "Kettle", *texts), article("h", "Heron", ""), article("j", "日本", "")]
+    kb = opened(make_kb(tmp_path, rows))
     detector = DictionaryDetector(kb)
     assert found(detector, "The kettle of Heron") == ["Heron"]
+    assert found(detector, "他在日本") == ["日本"]  # no script without case has words in lower case
     assert detector.verdict("kettle").reason is Reason.COMMON_WORD
     assert found(DictionaryDetector(kb, common=10.0), "The kettle of Heron") == ["kettle", "Heron"]
 

@@ -15,7 +15,6 @@ from entlink.linking.config import make_stage
 from entlink.linking.linker import Linker
 from entlink.mentions.given import GivenMentions
 from entlink.nil import CalibratedNil
-from entlink.nil.by_type import nil_type
 from entlink.nil.measures import WIDEST_LEAD, measure
 from entlink.ranking.prior import PriorRanker
 from entlink.testing import check_nil_policy
@@ -52,7 +51,7 @@ def test_below_the_threshold_it_is_nil(world):
     candidate = Candidate("sun", 0.3)
     nil = CalibratedNil(world, **SETTINGS, threshold=0.5)
     (link,) = nil.decide([asked(candidate)])
-    assert (link.entity, link.calibrated, link.nil_type) == (None, True, "star")
+    assert (link.entity, link.calibrated) == (None, True)
     assert link.score == pytest.approx(1 - nil.probability([candidate]))
     assert nil.why_nil(link) == (
         "the best candidate is right with probability 0.378, too little for a link: the threshold is 0.500"
@@ -89,23 +88,6 @@ def test_the_lowest_threshold_of_the_types_holds(tmp_path, opened):
     low, sure = nil.decide([asked(Candidate("sun", 0.95)), asked(Candidate("paris", 0.25))])
     assert (low.entity, sure.entity) == (None, "paris")
     assert nil.why_nil(low).endswith("the threshold is 0.950, that of type 'star'")
-
-
-@pytest.mark.parametrize(
-    ("given", "candidates", "expected"),
-    [
-        ("ship", [("sun", 0.5)], "ship"),
-        (None, [("sun", 0.5), ("venus", 0.2), ("planet", 0.1)], "star"),
-        (None, [("sun", 0.2), ("venus", 0.2), ("planet", 0.1)], "planet"),
-        (None, [("sun", 0.2), ("venus", 0.2)], None),
-        (None, [("new-york", 0.9), ("sun", 0.1)], None),
-        (None, [("sun", 0.0)], None),
-        (None, [], None),
-    ],
-)
-def test_the_type_of_what_is_not_there(world, given, candidates, expected):
-    mention = Mention(Span(0, 1), "x", given)
-    assert nil_type(world, mention, [Candidate(id, score) for id, score in candidates]) == expected
 
 
 # Measures

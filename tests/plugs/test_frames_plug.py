@@ -194,8 +194,9 @@ class TestBuild:
 
     def test_cells_as_in_a_csv_file(self, frames, tmp_path: Path):
         cells = {"id": ["a"], "title": ["A"], "aliases": ['["x|y", "z"]'], "external": ['{"url": "u"}']}
+        cells["claims"] = ['{"made in": ["b", "c"]}']
         build_from_frame(frames.DataFrame(cells), tmp_path / "x.kb")
-        expected = Entity("a", "A", aliases=("x|y", "z"), external={"url": "u"})
+        expected = Entity("a", "A", aliases=("x|y", "z"), external={"url": "u"}, claims={"made in": ("b", "c")})
         assert entities_of(tmp_path / "x.kb") == [expected]
 
     def test_columns_that_are_not_used_may_hold_anything(self, tmp_path: Path):

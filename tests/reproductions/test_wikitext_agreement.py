@@ -148,6 +148,7 @@ def test_a_link_that_is_read_is_matched_before_one_that_is_not(agreement):
         ("[[File:A.jpg|thumb|a [[boat]]|b]]", "running text", [("theirs", "OPTION")]),
         ("Ask [[User:{{{1}}}|her]].", "running text", [("theirs", "MADE")]),
         ("[[de:Boot]] [[de:Schiff]]", "running text", [("theirs", "REPEATED")]),
+        ("{{Infobox|image=A.jpg}}", "running text", [("ours", "BOX")]),
         ("<gallery>\nA.jpg|a [[boat]]\n</gallery>", "running text", [("ours", "GALLERY")] * 2),
         ("{{flag|Austria}}", "whole page", [("ours", "RULE")]),
         ("It sank.<ref>''[[Boat]]</ref>\n\nIt ''rose''.", "running text", [("theirs", "QUOTES")]),

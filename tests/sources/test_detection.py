@@ -45,6 +45,7 @@ RDF = '<?xml version="1.0"?>\n<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-r
         ("a.nt", "", "skos"),
         ("a.owl", RDF, "skos"),
         ("a.xml", RDF, "skos"),
+        ("a.obo", "format-version: 1.2\n", "obo"),
     ],
 )
 @pytest.mark.parametrize("packed", [False, True])
@@ -112,11 +113,22 @@ def test_on_error_is_checked(write):
         open_source(write("a.jsonl", ROW), on_error="ignore")
 
 
-WIKI = ["mediawiki", "mediawiki-sql"]
+WIKI = ["mediawiki", "mediawiki-sql", "wikidata"]
 
 
 def test_every_format_has_a_reader_and_a_summary():
-    assert list(FORMATS) == ["jsonl", "csv", "tsv", "parquet", "articles", "wikiextractor", "zeshel", "skos", *WIKI]
+    assert list(FORMATS) == [
+        "jsonl",
+        "csv",
+        "tsv",
+        "parquet",
+        "articles",
+        "wikiextractor",
+        "zeshel",
+        "skos",
+        "obo",
+        *WIKI,
+    ]
     for name, format in FORMATS.items():
         assert format.name == name
         assert callable(format.splitter() if name in WIKI else format.reader())

@@ -37,6 +37,7 @@ BAD_LINES = {
     "list of a wrong type": ('{"id": 2, "title": "two", "types": 4}', "column 'types' is a number"),
     "external a text": ('{"id": 2, "title": "two", "external": "Q2"}', "column 'external' is text"),
     "external nested": ('{"id": 2, "title": "two", "external": {"a": []}}', "column 'external' is a list"),
+    "claims a list": ('{"id": 2, "title": "two", "claims": ["P31"]}', "column 'claims' is a list"),
     "url of a wrong type": ('{"id": 2, "title": "two", "url": []}', "column 'url' is a list"),
     "bad date": ('{"id": 2, "title": "two", "created": "May 2001"}', "column 'created' holds the bad date"),
     "no such day": ('{"id": 2, "title": "two", "from": "2021-02-30"}', "column 'from' holds the impossible"),

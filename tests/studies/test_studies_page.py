@@ -61,8 +61,8 @@ def test_every_option_of_the_page_is_one():
     known = {
         option
         for name in (
-            *("study candidates", "study unfamiliar-kb", "study conversation", "study time"),
-            *("kb index", "models pull", "datasets build temporal"),
+            *("study candidates", "study unfamiliar-kb", "study conversation", "study time", "study few-shot"),
+            *("kb index", "models pull", "datasets build temporal", "datasets convert"),
         )
         for action in command_parser(name, load_command(name))._actions
         for option in action.option_strings

@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from entlink.documents import Candidate
-from entlink.encoders.dual import CONTEXT, DESCRIPTION, checked_vectors, load_dual
+from entlink.encoders.dual import CONTEXT, DESCRIPTION, checked_vectors
 from entlink.encoders.trained.bi_encoder import TrainedDual
 from entlink.errors import ConfigError, DamagedError, MissingExtraError
 from entlink.interfaces import DualEncoder, Encoder, Question, Shortlist
+from entlink.kb.indexes.vectors.choice import dual_for
 from entlink.kb.indexes.vectors.index import PROBED, missing_index, tell_of_other_index
 from entlink.kb.indexes.vectors.search import VectorSearch
 from entlink.kb.indexes.vectors.store import EntityVectors
@@ -55,7 +56,7 @@ class DenseRetriever:
         self,
         kb: KnowledgeBase,
         *,
-        encoder: str | Encoder | DualEncoder = "minilm",
+        encoder: str | Encoder | DualEncoder = "auto",
         limit: int = 30,
         description: float = DESCRIPTION,
         context: float = CONTEXT,
@@ -68,7 +69,7 @@ class DenseRetriever:
             if value < 1:
                 raise ConfigError(f"{setting} = {value} does not fit: it is 1 or more")
         self.kb, self.limit, self.search, self.demand = kb, limit, search, demand
-        self.dual = load_dual(encoder, description=description, context=context)
+        self.dual = dual_for(kb, encoder, description=description, context=context)
         if hidden:
             self.dual = _with_names_hidden(self.dual, hidden)
         self._entities = EntityVectors(kb, self.dual)

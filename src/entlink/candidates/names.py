@@ -13,6 +13,7 @@ from entlink.kb.names.aliases import prior
 from entlink.kb.names.neighbours import near_keys
 from entlink.kb.names.tiers import Tier
 from entlink.text.folding import key_of
+from entlink.text.scripts import simplified
 from entlink.text.titles import looks_like_disambiguation, without_parenthesis
 
 _SHARE_OF_TITLE = 0.5
@@ -87,9 +88,10 @@ class NamesRetriever(SurfaceLookup):
             return None
         if "pinned" not in evidence and looks_like_disambiguation(entity.title, entity.description):
             return None
-        if surface == entity.title:
+        written, title = simplified(surface), simplified(entity.title)
+        if written == title:
             evidence["is_title"] = 1.0
-        elif surface == without_parenthesis(entity.title):
+        elif written == without_parenthesis(title):
             evidence["is_bare_title"] = 1.0
         return Candidate(entity.id, _rough(evidence), evidence, entity.title)
 

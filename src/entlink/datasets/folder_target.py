@@ -11,6 +11,7 @@ import msgspec
 
 from entlink.errors import ExistsError, InputError
 from entlink.io.atomic import put_in_place, write_lock
+from entlink.io.files import check_is_path
 from entlink.io.resuming import take_up
 from entlink.kb.store.store import REPLACED
 
@@ -29,6 +30,7 @@ class FolderTarget:
     def check(self, sources: Sequence[Path], *, replace: bool) -> None:
         """Whether the dataset may be made there. Only one of its kind is replaced: nothing else is taken for one."""
         folder = self.folder
+        check_is_path(folder)
         if not folder.name or not folder.parent.is_dir():
             raise InputError(f"{folder}: there is no folder {folder.parent}. Make it first, or name another")
         if folder.exists() and not folder.is_dir():

@@ -1,4 +1,4 @@
-"""Encoders: texts to vectors, with models from a store, a folder of weights, or the knowledge base's own text.
+"""Encoders: texts and pictures to vectors, by models of a store, folders of weights, or the knowledge base's text.
 
 Nothing here is imported before it is asked for: numpy and onnxruntime come with `pip install 'entlink[retrieval]'`.
 """
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from entlink.encoders.cache import VectorCache
     from entlink.encoders.dual import load_dual
+    from entlink.encoders.images.cached import PictureVectors
+    from entlink.encoders.images.loading import load_picture_encoder
     from entlink.encoders.loading import load_encoder
     from entlink.encoders.models.pulling import pull
     from entlink.encoders.static.encoder import StaticEncoder
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "CrossEncoder": "trained.cross_encoder",
+    "PictureVectors": "images.cached",
     "StaticEncoder": "static.encoder",
     "TrainedDual": "trained.bi_encoder",
     "TransformerEncoder": "text.transformer",
@@ -27,6 +30,7 @@ _HOMES = {
     "load_cross": "trained.cross_encoder",
     "load_dual": "dual",
     "load_encoder": "loading",
+    "load_picture_encoder": "images.loading",
     "pull": "models.pulling",
     "train_static": "static.training",
 }
@@ -45,6 +49,7 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "CrossEncoder",
+    "PictureVectors",
     "StaticEncoder",
     "TrainedDual",
     "TransformerEncoder",
@@ -52,6 +57,7 @@ __all__ = [
     "load_cross",
     "load_dual",
     "load_encoder",
+    "load_picture_encoder",
     "pull",
     "train_static",
 ]

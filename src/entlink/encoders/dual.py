@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from entlink.encoders.text.tokens import readable_end
 from entlink.errors import ConfigError, InputError, MissingExtraError
 from entlink.interfaces import DualEncoder, Encoder
+from entlink.text.folding import is_spaceless
 
 try:
     import numpy
@@ -100,7 +101,7 @@ class PlainDual:
         if not surface or not self.context:
             return surface, ""
         around = _one_line(window(document, mention, self.reach))
-        return surface, "" if around == surface else around
+        return surface, "" if around == surface else f"{instruction_of(self.encoder)}{around}"
 
     def _sums(self, pairs: Sequence[tuple[str, str]], weight: float) -> Vectors:
         """The unit vector of each name, its passage added with a weight; a name without words is zeros."""
@@ -142,6 +143,7 @@ def load_dual(
 
 def load_recipe(recipe: Mapping[str, Any]) -> DualEncoder:
     """The dual encoder that an index was made with, from what its card says of it."""
+    from entlink.encoders.images.loading import reads_pictures
     from entlink.encoders.loading import card_of, load_encoder
 
     settings = dict(recipe)
@@ -150,7 +152,17 @@ def load_recipe(recipe: Mapping[str, Any]) -> DualEncoder:
         raise ConfigError("the encoder was given as an object and not by name, so it cannot be loaded again")
     if kept := _kept_of_blink(Path(spec)):
         spec = kept
-    if (found := card_of(spec)) is not None and found[1].kind in ("dual", "cross", "joint"):
+    if reads_pictures(spec):
+        from entlink.encoders.images.dual import load_picture_dual
+
+        settings = {name: settings[name] for name in ("pictures", "fetch") if name in settings}
+        return load_picture_dual(spec, **settings)
+    found = card_of(spec)
+    if found is not None and found[1].kind == "map":
+        from entlink.encoders.trained.mapped import load_mapped
+
+        return load_mapped(spec)
+    if found is not None and found[1].kind in ("dual", "cross", "joint"):
         from entlink.encoders.trained.bi_encoder import load_trained_dual
 
         return load_trained_dual(spec)
@@ -169,6 +181,11 @@ def _kept_of_blink(folder: Path) -> str | None:
     from entlink.encoders.blink_dual import keep_dual
 
     return keep_dual(folder)
+
+
+def instruction_of(encoder: Encoder) -> str:
+    """What an encoder wants before a passage that something is looked up by; nothing, for most."""
+    return str(getattr(encoder, "instruction", ""))
 
 
 def unit(vectors: Vectors) -> Vectors:
@@ -212,7 +229,7 @@ def safe_name(name: str) -> str:
 
 def beginning(text: str, size: int) -> str:
     """The first `size` characters, less a word that the cut would break; a single long word is broken."""
-    if len(text) <= size or _SPACE.match(text, size):
+    if len(text) <= size or not _breaks_a_word(text, size):
         return text[:size]
     cut = _after_last_space(text, 0, size)
     return text[: cut or size]
@@ -226,13 +243,19 @@ def window(document: Document, mention: Mention, reach: int) -> str:
     text, (start, end) = document.text, (mention.span.start, mention.span.end)
     size = readable_end(document, end)
     first, last = max(0, start - reach), min(size, end + reach)
-    if first > 0 and not text[first - 1].isspace():
+    if first > 0 and _breaks_a_word(text, first):
         space = _SPACE.search(text, first, start)
         first = space.end() if space else first
-    if last < size and not text[last].isspace():
+    if last < size and _breaks_a_word(text, last):
         cut = _after_last_space(text, end, last)
         last = cut if cut > end else last
     return text[first:last]
+
+
+def _breaks_a_word(text: str, at: int) -> bool:
+    """Whether a cut before a character is inside a word; where there are no spaces, it may be anywhere."""
+    before, after = text[at - 1], text[at]
+    return not (before.isspace() or after.isspace() or is_spaceless(before) or is_spaceless(after))
 
 
 def _after_last_space(text: str, start: int, end: int) -> int:

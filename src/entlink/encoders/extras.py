@@ -9,6 +9,7 @@ from entlink.errors import MissingExtraError
 
 _RETRIEVAL = ("numpy", "onnxruntime", "onnx", "tokenizers", "safetensors")
 _TRAIN = ("torch", "transformers")
+_IMAGES = ("PIL", *_RETRIEVAL)
 
 
 def require_retrieval(feature: str) -> None:
@@ -19,6 +20,11 @@ def require_retrieval(feature: str) -> None:
 def has_retrieval() -> bool:
     """Whether what runs encoders is installed, found out without loading it."""
     return all(find_spec(module) is not None for module in _RETRIEVAL)
+
+
+def require_images(feature: str) -> None:
+    """Raise unless what reads pictures and runs encoders is installed."""
+    _require(feature, "images", _IMAGES)
 
 
 def require_train(feature: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from hashlib import blake2b
 
+AUTO = "auto"  # in place of a name: the encoder that reads the language of the knowledge base
 _UNSAFE = re.compile(r"[^A-Za-z0-9._]+")
 
 

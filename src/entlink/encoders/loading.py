@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 Tower = Literal["context", "candidate"]
 _log = logging.getLogger(__name__)
-_EXPORTED = ("model.onnx", "onnx/model.onnx")
 _SHORTEST_WINDOW = 4
 # The small files that change what tokens a text has: another one of them is another encoder.
 _TOKENIZERS = (
@@ -78,7 +77,9 @@ def card_of(spec: str | Path) -> tuple[Path, ModelCard] | None:
 
 
 _OTHERWISE = {
+    "picture": "reads pictures, and no texts. Give it to `entlink kb index --pictures`",
     "dual": "reads mentions and entities, and no plain texts. Name it as the `encoder` of the retriever `dense`",
+    "map": "changes vectors of mentions, and reads no plain texts. Name it as the `encoder` of the retriever `dense`",
     "cross": "scores pairs of a mention and an entity, and has no vectors. Name it as `cross` of the ranker "
     "`combination`, or as the `model` of the ranker `cross-encoder`",
     "joint": "finds mentions, and has vectors of spans only. Name it as the `model` of the detector `joint` and of "
@@ -133,13 +134,16 @@ def _assembled(card: ModelCard, backend: Backend, tokenizer: object, settings: _
     if window > card.max_length:
         raise InputError(f"a window of {window} tokens is too long: {card.name!r} reads {card.max_length} at most")
     checksums = " ".join(f"{name} {file.sha256}" for name, file in sorted(card.files.items()))
+    instruction = str(card.settings.get("instruction", ""))
+    checksums += f" {instruction}" if instruction else ""
     identity = identity_of(card.name, checksums, card.precision, pooling, window)
     reader: Reader = Reader(tokenizer, window)
-    return TransformerEncoder(card.name, identity, backend, reader, pooling, settings.pooling or "span")
+    span_pooling = settings.pooling or "span"
+    return TransformerEncoder(card.name, identity, backend, reader, pooling, span_pooling, instruction)
 
 
 def _from_folder(folder: Path, settings: _Settings, precision: Precision, tower: Tower | None) -> Encoder:
-    from entlink.encoders.models.hugging_face import can_convert, read_layout
+    from entlink.encoders.models.hugging_face import EXPORTED, can_convert, exported_graph, read_layout
     from entlink.encoders.static.loading import is_static_folder, load_static_folder
     from entlink.encoders.text import blink
 
@@ -150,11 +154,13 @@ def _from_folder(folder: Path, settings: _Settings, precision: Precision, tower:
     if tower is not None:
         raise InputError(f"{folder}: it has no two towers. Leave out tower={tower!r}")
     layout = read_layout(folder)
-    exported = next((folder / name for name in _EXPORTED if (folder / name).is_file()), None)
+    exported = next((folder / name for name in EXPORTED if (folder / name).is_file()), None)
     if exported is not None:
         return _exported(layout, exported, settings)
     if can_convert(layout):
         return _converted(layout, settings, precision)
+    if (graph := exported_graph(folder)) is not None:
+        return _exported(layout, graph, settings)
     return _through_torch(layout, settings)
 
 
@@ -220,12 +226,11 @@ def _in_memory(name: str, layout: Layout, settings: _Settings, precision: Precis
 
 def _exported(layout: Layout, model: Path, settings: _Settings) -> Encoder:
     """A folder with a model that somebody else exported: run as it is."""
-    from entlink.encoders.models.hugging_face import read_tokenizer
+    from entlink.encoders.models.hugging_face import parts_of_graph, read_tokenizer
     from entlink.encoders.text.backends import OnnxBackend
 
     backend = OnnxBackend(model, settings.threads)
-    parts = [model, *sorted(model.parent.glob(f"{model.name}_data*"))]
-    return _as_it_is(layout, backend, read_tokenizer(layout.folder), parts, "onnx", settings)
+    return _as_it_is(layout, backend, read_tokenizer(layout.folder), parts_of_graph(model), "onnx", settings)
 
 
 def _through_torch(layout: Layout, settings: _Settings) -> Encoder:
@@ -246,6 +251,7 @@ def _as_it_is(
     layout: Layout, backend: Backend, tokenizer: object, parts: list[Path], precision: str, settings: _Settings
 ) -> Encoder:
     from entlink.encoders.models.card import FileCard, ModelCard
+    from entlink.encoders.models.pulling import POOLING
     from entlink.io.checksums import checksum
 
     small = [path for name in _TOKENIZERS if (path := layout.folder / name).is_file()]
@@ -256,7 +262,7 @@ def _as_it_is(
         dimension=backend.dimension,
         files={path.name: FileCard(path.stat().st_size, checksum(path)) for path in (*parts, *small)},
         precision=precision,
-        pooling=layout.pooling,
+        pooling=layout.pooling or POOLING,
         max_length=layout.max_length,
     )
     return _assembled(card, backend, tokenizer, settings)

@@ -8,6 +8,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as Late
@@ -43,6 +44,10 @@ _ADVICE = (
         "No module named '(entlink|msgspec|duckdb|marisa_trie|rapidfuzz)",
         "entlink is not installed for the Python of the workers. Install entlink {version} there, or send an "
         "environment along (see docs/scale.md)",
+    ),
+    (
+        "reading the port number from pyspark.daemon",
+        "the Python of the workers does not start. Set PYSPARK_PYTHON to a Python {python} with entlink {version}",
     ),
     (
         'Cannot run program "(?P<program>[^"]*)"',
@@ -117,9 +122,16 @@ def _settings(master: str | None, memory: str) -> dict[str, str]:
             "spark.driver.host": "localhost",  # nobody else connects
             "spark.ui.enabled": "false",
             "spark.sql.shuffle.partitions": cores if cores.isdigit() else str(os.cpu_count() or 1),
-            "spark.executorEnv.PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+            "spark.executorEnv.PYTHONPATH": os.pathsep.join(_own_paths()),
         }
     return settings
+
+
+def _own_paths() -> list[str]:
+    """Where this process finds modules, less the standard library: another Python has its own."""
+    standard = Path(sysconfig.get_path("stdlib"))
+    library = {str(standard), str(standard / "lib-dynload")}
+    return [path for path in sys.path if path and path not in library and not path.endswith(".zip")]
 
 
 def _megabytes(memory: str) -> int:
@@ -246,7 +258,7 @@ def told(problem: Exception) -> EntlinkError:
         if match := re.search(pattern, text):
             known = {"python": python, "version": __version__, "spark": pyspark.__version__}
             return EntlinkError(advice.format(**known | match.groupdict()))
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line.strip().removeprefix(": ") for line in text.splitlines() if line.strip()]
     causes = [line for line in lines if re.match(r"(Caused by: |[\w.]*(Error|Exception)\b)", line)]
     what = causes[-1] if causes else next(iter(lines), type(problem).__name__)
     return EntlinkError(f"Spark failed: {what[:500]}")

@@ -155,6 +155,7 @@ class Ranking(Record, frozen=True, omit_defaults=False):
     accuracy_interval: Interval | None = None
     accuracy_in_kb_interval: Interval | None = None
     macro_accuracy_in_kb: float | None = None
+    accuracy_typed_nil_interval: Interval | None = None
 
 
 class FileFacts(Record, frozen=True, omit_defaults=False):
@@ -181,7 +182,7 @@ class PerDocument(Record, frozen=True, omit_defaults=False):
 
 
 class Evaluation(Record, frozen=True, omit_defaults=False, kw_only=True):
-    """All that was measured of one run."""
+    """All that was measured of one run. `nil_types` has of NIL gold, by its type, how often what was said."""
 
     kind: str = KIND
     name: str
@@ -194,6 +195,7 @@ class Evaluation(Record, frozen=True, omit_defaults=False, kw_only=True):
     el: Task
     nil: Micro
     nil_typed: Micro
+    nil_types: Mapping[str, Mapping[str, int]] = {}
     conventions: dict[str, dict[str, Task]]
     ranking: Ranking
     slices: list[Slice]

@@ -82,7 +82,13 @@ def evaluate(
     aligned = Aligned(gold, predictions, missing=options.missing, lists=lists, any_text=any_text)
     scorer = Scorer(
         _scorer_options(options, matching),
-        slicers(options.slices, identities=identities, names=kb, training=seen),
+        slicers(
+            options.slices,
+            identities=identities,
+            names=kb,
+            training=seen,
+            coarse=kb.types.coarse_of if kb is not None and kb.types.are_coarse else None,
+        ),
         identities,
     )
     leaks = LeakIndex() if options.leaks or training is not None else None

@@ -127,11 +127,11 @@ class Summariser:
         entities = ranking.of_entities(outcomes)
         total, in_kb = outcomes.total(), sum(entities.values())
         known = self._scorer.has_candidates
-        right = sum(times for one, times in entities.items() if one.is_right) + self._scorer.typed_nil
+        typed = self._tally.columns["accuracy_typed_nil"].total()
         return Ranking(
             ranking.accuracy(outcomes),
             ranking.accuracy(entities),
-            right / total if total else 0.0,
+            typed.correct / typed.gold if typed.gold else 0.0,
             total,
             in_kb,
             {k: ranking.recall_at(outcomes, k) for k in ranking.KS} if known else {},
@@ -141,7 +141,15 @@ class Summariser:
             self._recall_interval("accuracy"),
             self._recall_interval("accuracy_in_kb"),
             self.task("accuracy_in_kb").macro.recall,
+            self._recall_interval("accuracy_typed_nil"),
         )
+
+    def nil_types(self) -> dict[str, dict[str, int]]:
+        """What was said of NIL gold, by its type; the most frequent first."""
+        found: dict[str, dict[str, int]] = {}
+        for (wanted, said), count in sorted(self._scorer.nil_types.items(), key=lambda item: (-item[1], item[0])):
+            found.setdefault(wanted, {})[said] = count
+        return found
 
     def _recall_interval(self, name: str) -> Interval | None:
         drawn = self._intervals(self._tally.columns[name])
@@ -303,6 +311,7 @@ def summarise(
         el=make.task("el"),
         nil=make.micro("nil"),
         nil_typed=make.micro("nil_typed"),
+        nil_types=make.nil_types(),
         conventions=make.conventions(),
         ranking=make.ranking(),
         slices=make.slices(),

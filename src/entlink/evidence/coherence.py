@@ -28,11 +28,11 @@ class CoherenceEvidence:
     gives = ("coherence",)
     when = "ranked"
 
-    def __init__(self, kb: KnowledgeBase, *, encoder: str | Encoder | DualEncoder = "minilm") -> None:
-        from entlink.encoders.dual import load_dual
+    def __init__(self, kb: KnowledgeBase, *, encoder: str | Encoder | DualEncoder = "auto") -> None:
+        from entlink.kb.indexes.vectors.choice import dual_for
         from entlink.kb.indexes.vectors.store import EntityVectors
 
-        self.kb, self._vectors = kb, EntityVectors(kb, load_dual(encoder))
+        self.kb, self._vectors = kb, EntityVectors(kb, dual_for(kb, encoder))
 
     def gather(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Mapping[str, float]]]:
         """The mentions of a document come one after the other, their candidates best first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -34,6 +34,7 @@ def convert(
     *,
     format: str | None = None,
     write: Role | None = None,
+    change: Callable[[Document], Document | None] | None = None,
     on_error: OnError = "stop",
     on_problem: OnProblem | None = None,
     progress: Progress | None = None,
@@ -42,6 +43,7 @@ def convert(
 
     `write` says which of gold and links is written where documents have both, and what the links of a format that
     holds only one of them are. Without it, gold is written if there is any, or else links; our own format has both.
+    `change` gives of each document what is to be written, or None.
     """
     target = written_format(to)
     origin = public_format(format) if format else tell_format(source)
@@ -49,6 +51,8 @@ def convert(
         documents = origin.read(source, on_error=on_error, on_problem=on_problem)
     else:
         documents = map(_ONLY[write], origin.read_as(write, source, on_error=on_error, on_problem=on_problem))
+    if change is not None:
+        documents = (changed for document in documents if (changed := change(document)) is not None)
     counts = [0, 0, 0]
     coming = _counted(documents, counts, progress)
     # A writer of gold alone, such as ELEVANT's, does not look for links.

@@ -95,7 +95,11 @@ def whole_folder(folder: Path) -> Iterator[Path]:
         before.replace(folder)  # a replacement was killed between its two moves
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
-    yield partial
+    try:
+        yield partial
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
     shutil.rmtree(before, ignore_errors=True)
     put_in_place(partial, folder, before)
     shutil.rmtree(before, ignore_errors=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
+import re
 import zlib
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol, cast
 
-from entlink.errors import SourceError
+from entlink.errors import InputError, SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,10 +18,20 @@ if TYPE_CHECKING:
 BUFFER = 1 << 18
 SUFFIXES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".7z": "7-Zip"}
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"7z\xbc\xaf\x27\x1c": "7-Zip"}
+_ADDRESS = re.compile(r"[A-Za-z][\w+.-]+:/")
 _UNREADABLE_MAGIC = {
     b"PK\x03\x04": "a zip archive",
     b"\x28\xb5\x2f\xfd": "compressed with Zstandard",
 }
+
+
+def check_is_path(path: str | Path) -> None:
+    """An address, such as `s3://bucket/wiki.xml`, is no path: as one it would be a folder of this machine."""
+    if _ADDRESS.match(str(path)) and not Path(path).exists():
+        raise InputError(
+            f"{path}: this is an address, and entlink reads and writes files. Mount that file system, or copy "
+            "the file to a path"
+        )
 
 
 class Meter:

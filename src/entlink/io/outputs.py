@@ -9,6 +9,7 @@ from typing import IO, BinaryIO, cast
 
 from entlink.errors import InputError
 from entlink.io.atomic import put_in_place
+from entlink.io.files import check_is_path
 
 Output = str | Path | BinaryIO
 Write = Callable[[bytes], object]
@@ -36,6 +37,7 @@ def open_output(output: Output) -> Iterator[Write]:
 
 def file_to_write(output: str | Path) -> Path:
     """The file that a name means; an error when no file can be written there."""
+    check_is_path(output)
     target = Path(output).resolve()
     if not target.parent.is_dir():
         raise InputError(f"{output}: there is no folder {target.parent}. Make it first, or name another")

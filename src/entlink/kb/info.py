@@ -93,14 +93,10 @@ def pending_edits(folder: str | Path) -> int:
 
 
 def unknown_types(folder: str | Path, types: Iterable[str]) -> dict[str, list[str]]:
-    """Those of the types that no entity has, each with the types that are spelt like it."""
-    store = Store(Path(folder))
-    try:
-        query = "SELECT 1 FROM types WHERE type = ? LIMIT 1"
-        unknown = [name for name in types if store.connection.execute(query, (name,)).fetchone() is None]
-        known = {name.casefold(): name for name, _ in store.type_counts()} if unknown else {}
-    finally:
-        store.close()
+    """Those of the types that no entity has, nor a kind of it, each with the types that are spelt like it."""
+    with KnowledgeBase.open(folder, names=False) as kb:
+        unknown = [name for name in types if not kb.types.kinds_in_use(name)]
+        known = {name.casefold(): name for name, _ in kb.type_counts()} if unknown else {}
     return {name: [known[near] for near in get_close_matches(name.casefold(), known)] for name in unknown}
 
 

@@ -16,10 +16,12 @@ from entlink.kb.names.aliases import AliasEntry, AliasTable, Meaning, PriorWeigh
 from entlink.kb.names.overlay import OVERLAY_CAP, Overlay
 from entlink.kb.names.own_names import NameSource
 from entlink.kb.names.scan import Scanner
+from entlink.kb.names.scripts import warn_of_scripts
 from entlink.kb.names.tiers import Normalisation, Tier
 from entlink.kb.recent import RecentEntities
 from entlink.kb.snapshots.folders import date_of, folder_as_of, is_snapshot
 from entlink.kb.store.store import Store, Version
+from entlink.kb.types.kb_types import Types
 from entlink.text.folding import key_of
 
 if TYPE_CHECKING:
@@ -31,12 +33,12 @@ if TYPE_CHECKING:
     from entlink.kb.snapshots.listing import SnapshotInfo
     from entlink.kb.store.edits import SyncReport
     from entlink.kb.store.manifest import Manifest
+    from entlink.kb.types.tables import Pairs, TypesReport
     from entlink.sources import Page
 
     Entities = Entity | Page | Iterable[Entity | Page] | str | Path
 
 Done = TypeVar("Done")
-_CACHED_TYPES = 100_000
 
 
 class NameOf(NamedTuple):
@@ -71,7 +73,7 @@ class KnowledgeBase:
         self._weights, self._normalisation, self._has_names = weights, normalisation, names
         self._store = Store(folder)
         self._overlay = Overlay()
-        self._types: dict[str, tuple[str, ...]] = {}
+        self.types = Types(self._store, self.get)
         self.recent = RecentEntities(self.entity, self._store.key)
         self._index_name = ""
         self._seen_version = -1
@@ -136,7 +138,7 @@ class KnowledgeBase:
         if version == self._seen_version:
             return False
         self._store.forget()
-        self._types.clear()
+        self.types.forget()
         self.recent.forget()
         if self._has_names:
             self._take_in()
@@ -179,7 +181,9 @@ class KnowledgeBase:
                 f"{self.folder}: its alias index ({name or 'none'}) is missing or incomplete. "
                 f"Run `entlink kb index {self.folder}` to make it anew"
             )
-        self.alias_index = AliasIndex(index, _shards(index))
+        shards, is_simplified = _card(index)
+        self.alias_index = AliasIndex(index, shards)
+        warn_of_scripts(self.folder, self.alias_index, is_simplified=is_simplified)
         self._index_name = name
         self._overlay = Overlay()
         self._scanners: dict[bool, Scanner] = {}
@@ -265,6 +269,28 @@ class KnowledgeBase:
 
         return self._seen(unblock(self.folder, surface, wait=self.wait))
 
+    def set_types(
+        self,
+        *,
+        hierarchy: Pairs | None = None,
+        separator: str | None = None,
+        names: Pairs | None = None,
+        coarse: Pairs | None = None,
+    ) -> TypesReport:
+        """Say what is known of types; each that is given takes the place of what was there. All is done, or nothing.
+
+        `hierarchy` has (type, more general type), `names` (type, what it is called), `coarse` (coarse type, a type
+        whose kinds it is for), the first that fits holding: pairs, or the path of a file of two columns. With
+        `separator` types are cut: with "." `A.b` is a kind of `A`. Empty `coarse` types bring the default back.
+        """
+        from entlink.kb.types.tables import set_types
+
+        return self._seen(
+            set_types(
+                self.folder, hierarchy=hierarchy, separator=separator, names=names, coarse=coarse, wait=self.wait
+            )
+        )
+
     def _seen(self, done: Done) -> Done:
         """What an edit gave, the edit being taken in."""
         self.refresh()
@@ -278,6 +304,7 @@ class KnowledgeBase:
         words: bool = False,
         cooccurrence: bool = False,
         short: bool = False,
+        fine_types: int | None = None,
         vectors: Sequence[str | DualEncoder] = (),
         memory: str = DEFAULT_MEMORY,
         processes: int | None = None,
@@ -286,8 +313,9 @@ class KnowledgeBase:
         """Fold the edits since the last index into a new one, and make search indexes beside it.
 
         These are over the `words` of names and descriptions, over the `cooccurrence` of words and names in
-        descriptions, over names cut `short`, and over the `vectors` of encoders. Those that are there are made anew
-        with the index of names, which is left as it is if it has all edits and a search index is asked for.
+        descriptions, over names cut `short`, and over the `vectors` of encoders; `fine_types` counts so many of the
+        most frequent properties with their values. Those that are there are made anew with the index of names, which
+        is left as it is if it has all edits and another one is asked for.
         """
         from entlink.kb.indexes.making import make_indexes
 
@@ -296,11 +324,13 @@ class KnowledgeBase:
             words=words,
             cooccurrence=cooccurrence,
             short=short,
+            fine_types=fine_types,
             vectors=vectors,
             memory=memory,
             processes=processes,
             progress=progress,
         )
+        self.types.forget()
         return self._seen(made)
 
     def export(self, out: Output, *, as_of: str | None = None, progress: Progress = ignore_progress) -> int:
@@ -429,16 +459,6 @@ class KnowledgeBase:
                 f"Run `entlink kb index {self.folder}`"
             )
         return head
-
-    def types(self, id: str) -> tuple[str, ...]:
-        """The types of an entity, cached: filters ask for them again and again."""
-        types = self._types.get(id)
-        if types is None:
-            entity = self.get(id)
-            types = self._types[id] = entity.types if entity else ()
-            if len(self._types) > _CACHED_TYPES:
-                self._types.clear()
-        return types
 
     # Entities by internal key, for indexes beside the alias index
 
@@ -591,18 +611,25 @@ def _pages(given: Entities, format: str | None, columns: Mapping[str, str] | Non
     from entlink.sources import Page, open_source
 
     if isinstance(given, str | Path):
-        return open_source(given, format=format, columns=columns)
+        source = open_source(given, format=format, columns=columns)
+        if source.format == "wikidata":
+            raise InputError(
+                f"{given} has items of Wikidata, which only a build joins with pages and chooses the language of. "
+                "Build a knowledge base of it, and merge the two with `entlink kb merge`"
+            )
+        return source
     if format or columns:
         raise InputError("format and columns say how to read a table, and here entities are given")
     return [given] if isinstance(given, Entity | Page) else given
 
 
-def _shards(index: Path) -> int:
-    """From the index's card, in which it is the first field: a JSON parser would slow the start."""
-    shards = re.search(rb'"shards":\s*([1-9]\d*)', (index / COMPLETE).read_bytes())
+def _card(index: Path) -> tuple[int, bool]:
+    """Shards, and whether names were simplified, from the index's card: a JSON parser would slow the start."""
+    card = (index / COMPLETE).read_bytes()
+    shards = re.search(rb'"shards":\s*([1-9]\d*)', card)
     if shards is None:
         raise DamagedError(f"{index}: {COMPLETE} is cut off. Run `entlink kb index {index.parent}` to make it anew")
-    return int(shards[1])
+    return int(shards[1]), re.search(rb'"simplified":\s*true', card) is not None
 
 
 def _in_full(date: str | None) -> str | None:

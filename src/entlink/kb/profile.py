@@ -23,11 +23,16 @@ class NameCount(NamedTuple):
 
 
 class Profile(NamedTuple):
-    """An entity as of the knowledge base's date, every version of it, and its names, most counted first."""
+    """An entity as of the knowledge base's date, every version of it, and its names, most counted first.
+
+    `coarse` is its coarse type, `type_names` what each of its types is called.
+    """
 
     entity: Entity
     versions: list[Version]
     names: list[NameCount]
+    coarse: str | None
+    type_names: dict[str, str]
 
 
 def profile(kb: KnowledgeBase, identifier: str) -> Profile:
@@ -37,7 +42,8 @@ def profile(kb: KnowledgeBase, identifier: str) -> Profile:
     surfaces |= dict.fromkeys(_linked_by(kb, entity.id))
     names = [found for surface in surfaces if (found := _counted(kb, surface, entity.id)) is not None]
     names.sort(key=lambda name: (-name.support, name.name))
-    return Profile(entity, kb.versions(entity.id), names)
+    type_names = {type: kb.types.name(type) for type in entity.types}
+    return Profile(entity, kb.versions(entity.id), names, kb.types.coarse_of(entity.types), type_names)
 
 
 def _counted(kb: KnowledgeBase, surface: str, id: str) -> NameCount | None:

@@ -25,7 +25,8 @@ from entlink.encoders.models.hugging_face import (
 from entlink.encoders.models.pulling import pull_weights
 from entlink.encoders.models.store import is_installed, missing, models_folder, open_model
 from entlink.encoders.text.bert_graph import can_write
-from entlink.errors import InputError
+from entlink.encoders.trained.type_names import TypeNames, read_type_names
+from entlink.errors import InputError, MissingModelError
 from entlink.io.progress import Progress, ignore_progress
 
 KEPT, HEAD, SHAPE = "weights.safetensors", "head.safetensors", "config.json"
@@ -45,6 +46,7 @@ class Base(NamedTuple):
     identity: str  # of the files read
     kind: str = ""  # "dual", "cross" or "joint" if it was trained before
     settings: Mapping[str, Any] = {}  # in its card, if it was
+    types: TypeNames | None = None  # that it knows, if it was trained with types
     licence: str = ""
     languages: str = ""
 
@@ -99,6 +101,15 @@ def base_folder(spec: str) -> Path | None:
             "Give the folder it was made of as the base"
         )
     return folder
+
+
+def can_be_trained(spec: str) -> bool:
+    """Whether the weights of an encoder are here, or can be fetched, to be trained further."""
+    try:
+        folder = base_folder(spec)
+    except (InputError, MissingModelError):
+        return False
+    return folder is None or is_trained(folder) or bool(weight_files(folder))
 
 
 def is_trained(folder: Path) -> bool:
@@ -161,6 +172,7 @@ def _from_trained(folder: Path) -> Base:
         identity=weights_hash([folder / KEPT], folder / HEAD, folder / SHAPE),
         kind=card.kind,
         settings=card.settings,
+        types=read_type_names(folder),
         licence=card.licence,
         languages=card.languages,
     )

@@ -26,6 +26,11 @@ def check_base(config: ModelConfig) -> Path | None:
 
     What is still to be fetched is not looked at; else its folder is returned.
     """
+    if config.kind == "map":
+        from entlink.learning.maps.training import plain_base
+
+        plain_base(config.base)
+        return None
     folder = base_folder(config.base)
     if folder is None:
         return None

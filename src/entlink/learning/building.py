@@ -12,6 +12,7 @@ from entlink.learning.joint.network import JointNetwork
 from entlink.learning.pairs.networks import BiEncoder, CrossEncoder, Tower
 
 if TYPE_CHECKING:
+    from entlink.encoders.trained.type_names import TypeNames
     from entlink.interfaces import DualEncoder
     from entlink.learning.base import Arrays, Base
     from entlink.learning.train_config import ModelConfig
@@ -20,8 +21,13 @@ SHARED, SIDES = "shared", ("mention", "entity")
 Network: TypeAlias = BiEncoder | CrossEncoder | JointNetwork
 
 
-def make_network(config: ModelConfig, base: Base, seed: int, *, bf16: bool = False) -> BiEncoder | CrossEncoder:
-    """The network before its first step; what the base lacks, its head, depends on the seed."""
+def make_network(
+    config: ModelConfig, base: Base, seed: int, *, bf16: bool = False, types: TypeNames | None = None
+) -> BiEncoder | CrossEncoder:
+    """The network before its first step; what the base lacks, its head, depends on the seed.
+
+    `types` are those that a bi-encoder with types is to know.
+    """
     torch.manual_seed(seed)
     width = int(base.config["hidden_size"])
     check_shape(config, base.config)
@@ -34,14 +40,17 @@ def make_network(config: ModelConfig, base: Base, seed: int, *, bf16: bool = Fal
     towers = {name: _tower(config, base, name, bf16) for name in names}
     if config.fixed_entities:
         towers["entity"].requires_grad_(False)
-    pair = BiEncoder(towers, width, config.dimension, cosine=config.similarity == "cosine")
-    if base.kind == "dual" and base.heads and not config.dimension:
+    pair = BiEncoder(towers, width, config.dimension, cosine=config.similarity == "cosine", types=types)
+    if base.kind == "dual" and "mention.weight" in base.heads and not config.dimension:
         raise ConfigError(
             f"model.dimension = 0 does not fit: {config.base} has a projection. Set it to that of the base"
         )
-    if base.kind == "dual" and base.heads:
+    if base.kind == "dual" and "mention.weight" in base.heads:
         for side in SIDES:
             _put(pair.heads[side], base.heads, side, config.base)
+    if types is not None and types == base.types:
+        for name, head in pair.type_heads.items():
+            _put(head, base.heads, name, config.base)
     return pair
 
 
@@ -80,7 +89,7 @@ def head_weights(network: Network) -> dict[str, torch.Tensor]:
     elif isinstance(network, JointNetwork):
         heads |= {"edges": network.edges, "entity": network.entity}
     else:
-        heads |= dict(network.heads.items())
+        heads |= {**network.heads, **network.type_heads}
     return {f"{name}.{part}": value for name, head in heads.items() for part, value in head.state_dict().items()}
 
 

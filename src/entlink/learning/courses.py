@@ -8,6 +8,7 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
 import numpy
 
 from entlink.encoders.dual import load_dual
@@ -23,17 +24,18 @@ from entlink.learning.joint.texts import TaughtText
 from entlink.learning.pairs.batches import Material
 from entlink.learning.pairs.examples import Example
 from entlink.learning.pairs.learners import BiLearner, CrossLearner, Learner, with_rivals
-from entlink.learning.pairs.networks import CrossEncoder
+from entlink.learning.pairs.networks import BiEncoder, CrossEncoder
+from entlink.learning.pairs.types import begin_at_frequencies, type_names
 
 if TYPE_CHECKING:
     import torch
 
+    from entlink.encoders.trained.type_names import TypeNames
     from entlink.interfaces import DualEncoder, Vectors
     from entlink.io.progress import Progress
     from entlink.kb.knowledge_base import KnowledgeBase
     from entlink.learning.base import Base
     from entlink.learning.building import Network
-    from entlink.learning.pairs.networks import BiEncoder
     from entlink.learning.train_config import TrainConfig
 
 _READING, _READING_ASIDE = "reading examples", "reading what is held out"
@@ -51,6 +53,7 @@ class Course(NamedTuple):
     facts: dict[str, Any]
     look_first: bool
     settings: JointSettings | None = None  # of a joint model
+    types: TypeNames | None = None  # of a bi-encoder with types
 
 
 class Learning(NamedTuple):
@@ -70,13 +73,21 @@ def pair_course(given: Learning, examples: Sequence[Example], held_out: Sequence
     if config.training.masked > 0 and not reader.knows_a_mask:
         logging.getLogger(__name__).warning("%s has no mask: no name is hidden in training", base.source)
     silent = [one for one in examples if not one.weight]  # what they say is right is not taught as wrong still
-    material = Material(kb, reader, _teaching(examples, config), progress, _READING, silent)
-    aside, looked_at = _aside(given, reader, held_out)
+    types = (base.types or type_names(kb, config.model.fine_types)) if config.model.typed else None
+    material = Material(kb, reader, _teaching(examples, config), progress, _READING, silent, types)
+    aside, looked_at = _aside(given, reader, held_out, types)
     bf16 = config.training.precision == "bf16"
-    network = make_network(config.model, base, config.training.seed, bf16=bf16).to(device)
+    network = make_network(config.model, base, config.training.seed, bf16=bf16, types=types)
+    if types is not None and material.types is not None and isinstance(network, BiEncoder):
+        material.types.check(kb, types)
+        if base.types is None:
+            begin_at_frequencies(network, kb, types)
+    network = network.to(device)
     # A cross-encoder with a new head only guesses before its first step: a look tells nothing.
     look_first = config.model.kind == "bi-encoder" or base.kind == "cross"
-    return Course(network, _learner(network, config, device), material, aside, looked_at, {}, look_first)
+    facts = {"types": msgspec.to_builtins(types)} if types else {}
+    learner = _learner(network, config, device)
+    return Course(network, learner, material, aside, looked_at, facts, look_first, types=types)
 
 
 def joint_course(given: Learning, texts: Sequence[TaughtText], held_out: Sequence[TaughtText]) -> Course:
@@ -205,16 +216,25 @@ def _learner(network: BiEncoder | CrossEncoder, config: TrainConfig, device: tor
     if isinstance(network, CrossEncoder):
         return CrossLearner(network, device, binary=config.model.loss == "binary")
     model, batch = config.model, config.training.batch
-    return BiLearner(network, device, model.scale, batch, fixed_entities=model.fixed_entities)
+    return BiLearner(
+        network,
+        device,
+        model.scale,
+        batch,
+        fixed_entities=model.fixed_entities,
+        type_weight=model.type_weight,
+    )
 
 
-def _aside(given: Learning, reader: PairReader, held_out: Sequence[Example]) -> tuple[Material | None, int]:
+def _aside(
+    given: Learning, reader: PairReader, held_out: Sequence[Example], types: TypeNames | None
+) -> tuple[Material | None, int]:
     """What is looked at, and how many of its mentions can be judged; nothing where none can."""
     config = given.config
     looked = _drawn(held_out, config)
     if not looked:
         return None, 0
-    material = Material(given.kb, reader, looked, given.progress, _READING_ASIDE)
+    material = Material(given.kb, reader, looked, given.progress, _READING_ASIDE, types=types)
     count = len(looked) if config.model.kind == "cross-encoder" else with_rivals(material, config.training.batch)
     if count:
         return material, count

@@ -15,19 +15,21 @@ import numpy
 from entlink.encoders.models.card import CARD, Kind, ModelCard, file_cards, read_card, write_card
 from entlink.encoders.models.pulling import GRAPH, TOKENIZER
 from entlink.encoders.text.bert_graph import BertConfig, bert_graph
+from entlink.encoders.trained.type_names import TYPES, write_type_names
 from entlink.learning.base import HEAD, KEPT, SHAPE, Base
 from entlink.learning.building import SHARED, head_weights, tower_names
 from entlink.version import __version__
 
 if TYPE_CHECKING:
     from entlink.encoders.joint.settings import JointSettings
+    from entlink.encoders.trained.type_names import TypeNames
     from entlink.learning.base import Arrays
     from entlink.learning.building import Network
     from entlink.learning.train_config import TrainConfig
 
 TOLD, PARTIAL = "training.json", ".partial"
 _KINDS: dict[str, Kind] = {"bi-encoder": "dual", "cross-encoder": "cross", "joint": "joint"}
-WRITTEN = (GRAPH, "mention.onnx", "entity.onnx", TOKENIZER, HEAD, KEPT, SHAPE, TOLD)
+WRITTEN = (GRAPH, "mention.onnx", "entity.onnx", TOKENIZER, HEAD, KEPT, SHAPE, TYPES, TOLD)
 
 
 def export(
@@ -40,17 +42,21 @@ def export(
     name: str,
     command: str = "",
     settings: JointSettings | None = None,
+    types: TypeNames | None = None,
     finish: Callable[[Path], None] | None = None,
 ) -> ModelCard:
     """Write the model folder; its card comes last, and without a card it is no model.
 
-    `settings` are those of a joint model. `finish` is given the folder before it is in its place, and may change the
-    card: what it takes long for, a kill leaves undone and the model not there.
+    `settings` are those of a joint model, `types` those of a bi-encoder with types. `finish` is given the folder
+    before it is in its place, and may change the card: what it takes long for, a kill leaves undone and the model not
+    there.
     """
     partial = folder / PARTIAL
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     _write_weights(partial, network, base, config)
+    if types is not None:
+        write_type_names(partial, types)
     base.tokenizer.save(str(partial / TOKENIZER))
     told = {"config": msgspec.to_builtins(config), "commit": commit(), **facts}
     (partial / TOLD).write_bytes(msgspec.json.format(msgspec.json.encode(told)) + b"\n")

@@ -26,6 +26,7 @@ _SEEDS_APART = 1_000_003
 _SEEDS = 2**63  # torch takes no larger ones
 _MOST_LOST = 300.0  # seconds of work that a kill may cost, however long a step takes
 _PLAIN = ("bias", "LayerNorm.weight")  # what weights decay is not for
+_OF_TYPES = "type_heads."
 
 
 _Taught = TypeVar("_Taught", bound=Lessons)
@@ -99,7 +100,7 @@ class Loop(Generic[_Taught]):
         """One step of the optimizer, over as many batches as are accumulated; its mean loss."""
         config, network = self._config, self._learner.network
         for group in self._optimizer.param_groups:
-            group["lr"] = config.learning_rate * self._rate(number)
+            group["lr"] = config.learning_rate * group["times"] * self._rate(number)
         torch.manual_seed((config.seed * _SEEDS_APART + number) % _SEEDS)
         network.train()
         chosen = self._chosen(number)
@@ -198,9 +199,12 @@ class Loop(Generic[_Taught]):
 
 
 def make_optimizer(network: torch.nn.Module, config: TrainingConfig) -> torch.optim.AdamW:
-    """AdamW over what is trained; biases and norms do not decay."""
-    trained = [(name, value) for name, value in network.named_parameters() if value.requires_grad]
-    decaying = [value for name, value in trained if not name.endswith(_PLAIN)]
-    others = [value for name, value in trained if name.endswith(_PLAIN)]
-    groups = [{"params": decaying, "weight_decay": config.decay}, {"params": others, "weight_decay": 0.0}]
-    return torch.optim.AdamW(groups, lr=config.learning_rate)
+    """AdamW over what is trained; biases and norms do not decay, and layers of types learn faster."""
+    groups: dict[tuple[float, float], list[torch.nn.Parameter]] = {}
+    for name, value in network.named_parameters():
+        if value.requires_grad:
+            times = config.type_rate if name.startswith(_OF_TYPES) else 1.0
+            decay = 0.0 if name.endswith(_PLAIN) else config.decay
+            groups.setdefault((times, decay), []).append(value)
+    told = [{"params": own, "times": times, "weight_decay": decay} for (times, decay), own in groups.items()]
+    return torch.optim.AdamW(told, lr=config.learning_rate)

@@ -25,6 +25,7 @@ from entlink.learning.joint.fitting import Fit, fit_joint
 from entlink.learning.joint.material import JointMaterial
 from entlink.learning.joint.texts import TaughtText
 from entlink.learning.loop import Loop
+from entlink.learning.maps.training import MapTraining
 from entlink.learning.pairs.examples import Example
 from entlink.learning.train_config import TrainConfig, checked
 
@@ -34,6 +35,7 @@ CHECKPOINT, _LOCK = "checkpoint", "training.lock"
 class TrainReport(msgspec.Struct, frozen=True):
     """What became of a training: `best` is the share of held-out mentions whose entity beats its negatives.
 
+    Of a bi-encoder that is `typed`, it is the mean of that and the share of mentions with the right coarse type.
     Of a joint model, `best` is the F1 of mentions found whose entity does, examples are texts, `snapped` mentions
     were moved to the ends of words, `left_out` ones are no spans that it can find, and `fit` is how the written model
     does.
@@ -53,6 +55,7 @@ class TrainReport(msgspec.Struct, frozen=True):
     snapped: int = 0
     left_out: int = 0
     fit: Fit | None = None
+    typed: bool = False
 
 
 def train(
@@ -77,6 +80,18 @@ def train(
     began, folder = monotonic(), Path(folder)
     device = check_start(config, folder, restart=restart)
     check_examples(config, examples)
+    if config.model.kind == "map":
+        taught, aside = ([one for one in part if isinstance(one, Example)] for part in (examples, held_out))
+        mapping = MapTraining(config, kb, device, progress)
+        with _alone_in(folder):
+            state, looked_at = mapping.run(
+                taught, aside, folder / CHECKPOINT, minutes=minutes, restart=restart, spent=monotonic() - began
+            )
+            report = _report_of_map(folder, state, len(examples), looked_at)
+            told = {"data": {"kb": kb_name(kb), **dict(data or {})}, "report": msgspec.to_builtins(report)}
+            mapping.export(folder, told, name=name or folder.resolve().name, command=command)
+            Checkpoints(folder / CHECKPOINT, {}).remove()
+        return report
     with _alone_in(folder):
         base = load_base(config.model.base, progress)
         course = _course(Learning(config, kb, base, device, progress), examples, held_out)
@@ -101,8 +116,9 @@ def train(
         }
         fitting = _Fitting(kb, held_out, progress) if course.settings else None
         own = name or folder.resolve().name
-        settings, network = course.settings, course.network
-        export(folder, network, base, config, told, name=own, command=command, settings=settings, finish=fitting)
+        settings, network, types = course.settings, course.network, course.types
+        wanted: dict[str, Any] = {"command": command, "settings": settings, "types": types, "finish": fitting}
+        export(folder, network, base, config, told, name=own, **wanted)
         checkpoints.remove()
     return report if fitting is None else msgspec.structs.replace(report, fit=fitting.found)
 
@@ -184,6 +200,23 @@ def _report(folder: Path, config: TrainConfig, state: State, course: Course) -> 
         mentions=joint.mentions if joint else len(course.material),
         snapped=joint.snapped if joint else 0,
         left_out=joint.left_out if joint else 0,
+        typed=config.model.typed,
+    )
+
+
+def _report_of_map(folder: Path, state: State, examples: int, held_out: int) -> TrainReport:
+    return TrainReport(
+        folder=str(folder),
+        kind="map",
+        steps=state.step,
+        loss=next((look.loss for look in reversed(state.history) if look.loss is not None), None),
+        best=state.best,
+        best_step=state.best_step,
+        history=state.history,
+        examples=examples,
+        held_out=held_out,
+        seconds=round(state.seconds, 1),
+        mentions=examples,
     )
 
 

@@ -27,13 +27,15 @@ class ModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     from. `dimension` 0 leaves the vectors of a bi-encoder as the tower gives them; `scale` multiplies its cosines
     before the softmax. The embeddings and the first `frozen_layers` layers are not trained, which is faster; 0 trains
     all. With `fixed_entities` only the tower of mentions is trained, towards vectors of entities that stay as the
-    base gives them: each is made once, so that a step takes a fraction of the time. `loss` is of a cross-encoder.
+    base gives them: each is made once, so that a step takes a fraction of the time. A bi-encoder that is `typed`
+    (TyDE) learns the types of mentions and entities with the rest: the coarse one, and the `fine_types` that most
+    entities have; the losses of both count `type_weight` times. `loss` is of a cross-encoder.
     Of a joint model, `entities` is the encoder whose vectors of entities it learns to reach; it reads `text_tokens`
     at once, and fills what a turn leaves free with at most `context_tokens` of earlier ones; a mention has at most
-    `longest` tokens.
+    `longest` tokens. A map changes the vectors that the encoder `base` has of mentions; `dimension` is its rank.
     """
 
-    kind: Literal["bi-encoder", "cross-encoder", "joint"]
+    kind: Literal["bi-encoder", "cross-encoder", "joint", "map"]
     base: str = "minilm"
     mention_tokens: Annotated[int, msgspec.Meta(ge=8)] = 64
     entity_tokens: Annotated[int, msgspec.Meta(ge=8)] = 64
@@ -44,6 +46,9 @@ class ModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fixed_entities: bool = False
     dimension: AtLeastZero = 0
     scale: Above = 20.0
+    typed: bool = False
+    fine_types: AtLeastOne = 10_000
+    type_weight: Above = 0.2
     loss: Literal["softmax", "binary"] = "softmax"
     dropout: Annotated[float, msgspec.Meta(ge=0, lt=1)] = 0.1
     frozen_layers: AtLeastZero = 0
@@ -64,7 +69,8 @@ class TrainingConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How it is trained.
 
     A step is `batch` mentions `accumulate` times over. `steps` 0 are those of `epochs`. The learning rate rises over
-    the share `warmup` of the steps and falls to 0 over the rest; `decay` is that of the weights, `clip` the longest
+    the share `warmup` of the steps and falls to 0 over the rest; that of the layers of types, which are new, is
+    `type_rate` times as high; `decay` is that of the weights, `clip` the longest
     gradient. Every `evaluate_every` steps (0: at the end of an epoch) at most `held_out` held-out mentions are looked
     at, and after `patience` times without a better figure (0: never) training ends. `negatives` are mined for a
     mention, of which each is kept with `keep_rate` whenever the mention comes up; with `masked` the name itself is
@@ -79,6 +85,7 @@ class TrainingConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     batch: AtLeastOne = 16
     accumulate: AtLeastOne = 1
     learning_rate: Above = 3e-5
+    type_rate: Above = 10.0
     warmup: Share = 0.1
     decay: Annotated[float, msgspec.Meta(ge=0)] = 0.01
     clip: Above = 1.0
@@ -133,16 +140,23 @@ def checked(config: TrainConfig) -> TrainConfig:
     model = config.model
     if model.kind == "joint":
         _check_joint(config)
+    elif model.kind == "map":
+        _check_map(config)
     elif config.training.speakers:
         raise ConfigError(f"training.speakers does not fit a {model.kind}: it learns from mentions, not from turns")
     elif model.kind == "cross-encoder":
-        towers = ("dimension", "separate", "fixed_entities")
+        towers = ("dimension", "separate", "fixed_entities", "typed")
         for name, given in ((name, getattr(model, name)) for name in towers):
             if given:
                 raise ConfigError(f"model.{name} = {given} does not fit a cross-encoder, which reads both at once")
     elif model.loss != "softmax":
         raise ConfigError(
             f"model.loss = {model.loss!r} does not fit a bi-encoder: its loss is the softmax of a batch"
+        )
+    elif model.typed and model.fixed_entities:
+        raise ConfigError(
+            "model.typed = true does not fit model.fixed_entities = true: types are learnt of both sides. "
+            "Leave one out"
         )
     elif model.fixed_entities and (not model.separate or model.dimension):
         raise ConfigError(
@@ -152,9 +166,23 @@ def checked(config: TrainConfig) -> TrainConfig:
     return config
 
 
+def _check_map(config: TrainConfig) -> None:
+    model, training = config.model, config.training
+    unfit = {"separate": model.separate, "fixed_entities": model.fixed_entities, "loss": model.loss != "softmax"}
+    for name, given in unfit.items():
+        if given:
+            raise ConfigError(
+                f"model.{name} = {getattr(model, name)} does not fit a map, which leaves the encoder as it is"
+            )
+    if training.masked or training.speakers:
+        raise ConfigError(
+            "training.masked and training.speakers do not fit a map: the encoder reads as it always does"
+        )
+
+
 def _check_joint(config: TrainConfig) -> None:
     model, training = config.model, config.training
-    for name in ("dimension", "separate", "fixed_entities"):
+    for name in ("dimension", "separate", "fixed_entities", "typed"):
         if getattr(model, name):
             raise ConfigError(
                 f"model.{name} = {getattr(model, name)} does not fit a joint model: its vectors are those of "

@@ -27,6 +27,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import field
 
+from entlink.encoders.identities import AUTO
 from entlink.errors import ConfigError, EntlinkError, MissingExtraError, MissingModelError
 from entlink.kb.names.aliases import PriorWeights
 from entlink.kb.names.tiers import Normalisation
@@ -36,7 +37,7 @@ from entlink.text.nearest import did_you_mean
 
 Stage = dict[str, Any]
 LINKER_FILE = "linker.toml"
-PRESETS = ("everyday", "everyday-encoder", "lexical", "zero-shot")
+PRESETS = ("characters", "characters-encoder", "everyday", "everyday-encoder", "lexical", "zero-shot")
 _NUMBER = re.compile(r"-\d+$")  # of the second retriever of a name and those after it
 MODELS = ("encoder", "model", "pipeline")  # settings that may be paths of models
 _IN_THE_BOX = Path(__file__).parent / "presets"
@@ -89,6 +90,7 @@ class LinkerConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     evidence: list[Stage] = []
     ranker: Stage = field(default_factory=lambda: {"name": "prior"})
     nil: Stage = field(default_factory=lambda: {"name": "threshold"})
+    nil_type: Stage = field(default_factory=lambda: {"name": "vote"})
     kb: KnowledgeBaseConfig = field(default_factory=KnowledgeBaseConfig)
     conversation: ConversationConfig = field(default_factory=ConversationConfig)
     types: tuple[str, ...] = ()
@@ -134,6 +136,11 @@ def with_paths_inside(config: LinkerConfig, folder: Path) -> LinkerConfig:
     return _with_models(config, lambda path: f"./{path[len(inside) :]}" if path.startswith(inside) else path)
 
 
+def with_encoder(config: LinkerConfig, encoder: str) -> LinkerConfig:
+    """The configuration with this encoder wherever it leaves the choice open (`encoder = "auto"`)."""
+    return _with_models(config, lambda name: encoder if name == AUTO else name)
+
+
 def _with_models(config: LinkerConfig, change: Callable[[str], str]) -> LinkerConfig:
     def changed(stage: Stage) -> Stage:
         return {
@@ -153,6 +160,7 @@ def _with_models(config: LinkerConfig, change: Callable[[str], str]) -> LinkerCo
         evidence=[changed(stage) for stage in config.evidence],
         ranker=changed(config.ranker),
         nil=changed(config.nil),
+        nil_type=changed(config.nil_type),
     )
 
 

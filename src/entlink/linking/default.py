@@ -12,10 +12,13 @@ from entlink.linking.config import (
     found_beside,
     linker_beside,
     read_config,
+    with_encoder,
 )
+from entlink.text.scripts import can_simplify
 
 WITHOUT_MODEL, WITH_ENCODER, OF_GIVEN_SPANS = "everyday", "everyday-encoder", "zero-shot"
-ENCODER = "minilm"
+OF_SPACELESS_SPANS = "characters", "characters-encoder"  # without a model, and with an encoder
+_SPACELESS = ("Chinese", "Japanese", "Thai letters")  # languages, and letters that stand for several
 _MANY = 1_000  # entities: of fewer, those that are needed are encoded in no time
 
 
@@ -32,48 +35,62 @@ def default_linker(kb: str | Path, *, spans_given: bool = False, trust: bool = F
     A saved linker that was fitted to given spans alone is used for those: which spans of a text are mentions, and
     which links to keep, it has not learnt.
 
-    The encoder is used where its extra is installed, its model is pulled and it reads the knowledge base's language.
+    The encoder is one that was pulled and reads the knowledge base's language, where its extra is installed.
     Spans that are given may be no names of the knowledge base at all: with the encoder, all entities are searched for
-    them. Without `trust`, a saved linker that loads something from outside its folder is a ConfigError.
+    them. Not so in scripts without spaces, where what the characters around say is worth more. Without `trust`, a
+    saved linker that loads something from outside its folder is a ConfigError.
     """
     beside = linker_beside(kb)
     if (beside / LINKER_FILE).exists():
         saved = found_beside(kb, trust=trust)
         if spans_given or finds_mentions(saved):
             return DefaultLinker(saved, f"the linker saved in {beside}")
-    reads, is_indexed = _encoder_and(kb)
-    if not reads:
-        return DefaultLinker(
-            read_config(WITHOUT_MODEL),
-            f"names and words alone: the encoder {ENCODER} does not read the language of {Path(kb).name}",
-        )
-    missing = _missing()
-    if missing:
-        return DefaultLinker(read_config(WITHOUT_MODEL), f"names and words alone. Better with an encoder: {missing}")
-    better = "" if is_indexed else f". Faster, and better for given spans: entlink kb index {kb} --vectors {ENCODER}"
-    config = read_config(OF_GIVEN_SPANS if spans_given else WITH_ENCODER)
-    return DefaultLinker(config, f"the encoder {ENCODER}{better}")
+    needed = _needed(kb)
+    without, with_one = WITHOUT_MODEL, OF_GIVEN_SPANS if spans_given else WITH_ENCODER
+    if spans_given and needed.language in _SPACELESS:
+        without, with_one = OF_SPACELESS_SPANS
+    if needed.commands:
+        told = f"names and words alone. Better with an encoder{needed.reads}: {needed.commands}"
+        return DefaultLinker(read_config(without), told + _of_scripts(kb, needed.language))
+    encoder = needed.encoder
+    better = (
+        ""
+        if needed.is_indexed
+        else f". Faster, and better for given spans: entlink kb index {kb} --vectors {encoder}"
+    )
+    config = with_encoder(read_config(with_one), encoder)
+    return DefaultLinker(config, f"the encoder {encoder}{better}" + _of_scripts(kb, needed.language))
 
 
-def _encoder_and(kb: str | Path) -> tuple[bool, bool]:
-    """Whether the encoder reads what a knowledge base is written in, and whether an index of vectors would not pay.
+def _of_scripts(kb: str | Path, language: str | None) -> str:
+    """What makes both Chinese scripts one, where it is missing."""
+    if language != "Chinese" or can_simplify():
+        return ""
+    return (
+        f". Names in traditional and simplified characters as one: pip install 'entlink[zh]' && entlink kb index {kb}"
+    )
 
-    Where the language is not sure, the encoder reads it.
-    """
+
+class _Needed(NamedTuple):
+    """The encoder for a knowledge base, or the commands that bring one, and whether vectors need no index."""
+
+    encoder: str
+    reads: str
+    language: str | None
+    commands: str
+    is_indexed: bool
+
+
+def _needed(kb: str | Path) -> _Needed:
+    from entlink.encoders.extras import has_retrieval
     from entlink.kb.indexes.derived import VECTORS
+    from entlink.kb.indexes.vectors.choice import choose_encoder
     from entlink.kb.knowledge_base import KnowledgeBase
-    from entlink.linking.language_check import language_of
 
     with KnowledgeBase.open(kb, names=False) as opened:
-        is_indexed = len(opened) < _MANY or any(opened.index_folder.glob(f"{VECTORS}{ENCODER}*"))
-        return language_of(opened) in ("English", None), is_indexed
-
-
-def _missing() -> str:
-    """The commands that bring the encoder; none where it is there."""
-    from entlink.encoders.extras import has_retrieval
-    from entlink.encoders.models.store import is_installed
-
+        choice = choose_encoder(opened)
+        is_indexed = len(opened) < _MANY or any(opened.index_folder.glob(f"{VECTORS}{choice.encoder}*"))
     commands = [] if has_retrieval() else ["pip install 'entlink[retrieval]'"]
-    commands += [] if is_installed(ENCODER) else [f"entlink models pull {ENCODER}"]
-    return " && ".join(commands)
+    commands += [] if choice.encoder else [choice.command]
+    reads = "" if choice.language in (None, "English") else f" that reads {choice.language}"
+    return _Needed(choice.encoder or "", reads, choice.language, " && ".join(commands), is_indexed)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from entlink.documents import Document
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.text.languages import Writing, difference, writing_of, written_in
+from entlink.kb.language import writing_of_kb
+from entlink.text.languages import Writing, difference, writing_of
 
 _DOCUMENTS, _BEGINNING = 20, 2_000  # the first of a linker, and characters of each
-_ENTITIES, _DESCRIPTION = 60, 400
 
 
 class LanguageCheck:
@@ -39,19 +39,5 @@ class LanguageCheck:
 
     def _known(self) -> Writing:
         if self._names is None:
-            self._names = writing_of(_sample(self.kb))
+            self._names = writing_of_kb(self.kb)
         return self._names
-
-
-def language_of(kb: KnowledgeBase) -> str | None:
-    """What a knowledge base is surely written in: a language, or a script that is not the Latin one."""
-    return written_in(writing_of(_sample(kb)))
-
-
-def _sample(kb: KnowledgeBase) -> Iterator[str]:
-    """The names of some entities, from the first to the last, and how they are described."""
-    last = kb.last_key
-    for key in range(1, last + 1, max(1, last // _ENTITIES)):
-        entity = kb.entity(key)
-        if entity is not None:
-            yield " ".join((entity.title, *entity.aliases, entity.description[:_DESCRIPTION]))

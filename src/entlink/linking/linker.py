@@ -18,7 +18,9 @@ from entlink.interfaces import (
     Fitted,
     Follower,
     Fusion,
+    Linked,
     NilPolicy,
+    NilTyper,
     Question,
     Ranker,
     Retriever,
@@ -54,10 +56,11 @@ class Linker:
 
     A detector finds mentions; the first retriever that knows a mention gives its candidates, or, with a fusion,
     all of them do; evidence says numbers about them; a ranker weighs those and orders the candidates; a NIL policy
-    decides. Without `evidence`, it is what the ranker weighs by default. `types` keeps candidates of these types
-    only, `min_score` drops weaker links. A fusion speaks of retrievers by name: then they come as a mapping.
-    Documents with turns are linked a turn at a time, as `conversations` says. With `spans_of_gold`, the spans of the
-    documents' gold are given to the stages as mentions, and nothing else of it.
+    decides, and `nil_types` says of what type a NIL is. Without `evidence`, it is what the ranker weighs by default.
+    `types` keeps candidates of these types and kinds of them only, by id, name or coarse type; `min_score` drops
+    weaker links. A fusion speaks of retrievers by name: then they come as a mapping. Documents with turns are linked
+    a turn at a time, as `conversations` says. With `spans_of_gold`, the spans of the documents' gold are given to the
+    stages as mentions, and nothing else of it.
     """
 
     def __init__(
@@ -70,6 +73,7 @@ class Linker:
         *,
         evidence: Sequence[Evidence] | None = None,
         fusion: Fusion | None = None,
+        nil_types: NilTyper | None = None,
         pool: int = 48,
         types: Sequence[str] = (),
         min_score: float = 0.0,
@@ -82,7 +86,8 @@ class Linker:
             list(retrievers.values()) if isinstance(retrievers, Mapping) else list(retrievers)
         )
         self.ranker, self.nil = ranker, nil
-        self.types, self.min_score, self.batch_size = frozenset(types), min_score, batch_size
+        self.nil_types: NilTyper = nil_types or make_stage("nil_type", LinkerConfig().nil_type, kb)
+        self.min_score, self.batch_size = min_score, batch_size
         self._settling = nil if isinstance(nil, Settling) else None
         if min_score > 0.0 and self._settling is not None:
             self._settling.threshold = min_score  # it leaves weak links out, or shows those that are asked for
@@ -97,6 +102,12 @@ class Linker:
         self._gathering = Gathering(self.evidence, names, has_pools=fusion is not None)
         of_pools = self._gathering.of_pools
         self.pooling = None if fusion is None else _pooling(retrievers, fusion, pool, of_pools)
+        self._wanted_types = tuple(types)
+        self._keep_to_types()
+
+    def _keep_to_types(self) -> None:
+        """The types that are wanted, and all kinds of them that the knowledge base has now."""
+        self.types = self.kb.types.kinds_of(self._wanted_types)
         for stage in (self.detector, *self.retrievers):
             if isinstance(stage, Typed):
                 stage.keep_to_types(self.types)
@@ -108,6 +119,7 @@ class Linker:
             *(("retriever", retriever, Retriever) for retriever in self.retrievers),
             ("ranker", self.ranker, Ranker),
             ("nil", self.nil, NilPolicy),
+            ("nil_type", self.nil_types, NilTyper),
         ]
         for kind, stage, protocol in wanted:
             if not isinstance(stage, protocol):
@@ -237,7 +249,11 @@ class Linker:
             for one, best in zip(shortlists, self.rank(shortlists), strict=True)
         ]
         links = iter(self.nil.decide(ranked))
-        return [tuple(self._wanted(islice(links, len(mentions)), document)) for document, mentions in questions]
+        found = [
+            Linked(document, tuple(self._wanted(islice(links, len(mentions)), document)))
+            for document, mentions in questions
+        ]
+        return list(map(_with_types, found, self.nil_types.types_of(found)))
 
     def proposals(self, document: Document) -> list[Link]:
         """The best link of every mention that the detector proposes, before any of them is left out."""
@@ -268,9 +284,22 @@ class Linker:
         self.kb.refresh()
         if self.kb.revision != self._revision:
             self._revision = self.kb.revision
-            for stage in (self.detector, *self.retrievers, *self.evidence, self.ranker, self.nil):
+            if self._wanted_types:
+                self._keep_to_types()
+            for stage in (self.detector, *self.retrievers, *self.evidence, self.ranker, self.nil, self.nil_types):
                 if isinstance(stage, Follower):
                     stage.knowledge_base_changed()
+
+
+def _with_types(linked: Linked, types: Mapping[Span, str]) -> tuple[Link, ...]:
+    """The links, those that lack a type with the one that was found for their span."""
+    if not types:
+        return tuple(linked.links)
+    replace = msgspec.structs.replace
+    lacking = {id(one) for one in linked.untyped}
+    return tuple(
+        replace(one, nil_type=types.get(one.mention.span)) if id(one) in lacking else one for one in linked.links
+    )
 
 
 def _pooling(
@@ -373,6 +402,7 @@ def _load(
             evidence=make_evidence(config.evidence, ranker, kb),
             types=tuple(types) or config.types,
             fusion=make_fusion(config, kb),
+            nil_types=make_stage("nil_type", config.nil_type, kb),
             pool=config.pool,
             min_score=config.min_score if min_score is None else min_score,
             batch_size=config.batch_size,

@@ -41,14 +41,18 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "quotas": "entlink.candidates.fusion:QuotaFusion",
     },
     "evidence": {
+        "bi-encoder": "entlink.evidence.bi_encoder:BiEncoderEvidence",
+        "characters": "entlink.evidence.characters:CharactersEvidence",
         "co-occurrence": "entlink.evidence.cooccurrence:CooccurrenceEvidence",
         "coherence": "entlink.evidence.coherence:CoherenceEvidence",
         "cross-encoder": "entlink.evidence.cross_encoder:CrossEncoderEvidence",
+        "pictures": "entlink.evidence.pictures:PicturesEvidence",
         "popularity": "entlink.evidence.popularity:PopularityEvidence",
         "context": "entlink.evidence.context:ContextEvidence",
         "senses": "entlink.evidence.senses:SensesEvidence",
         "similarity": "entlink.evidence.similarity:SimilarityEvidence",
         "spelling": "entlink.evidence.spelling:SpellingEvidence",
+        "types": "entlink.evidence.types:TypesEvidence",
     },
     "ranker": {
         "prior": "entlink.ranking.prior:PriorRanker",
@@ -62,6 +66,10 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "calibrated": "entlink.nil:CalibratedNil",
         "judged": "entlink.nil:JudgedNil",
         "keep": "entlink.nil.keep:KeepPolicy",
+    },
+    "nil_type": {
+        "bi-encoder": "entlink.nil.bi_encoder:BiEncoderTypes",
+        "vote": "entlink.nil.vote:VotedTypes",
     },
 }
 

@@ -19,6 +19,7 @@ from entlink.linking.config import (
     linker_beside,
     read_config,
     read_found,
+    with_encoder,
     with_paths_inside,
 )
 from entlink.version import __version__
@@ -62,11 +63,25 @@ def save_linker(folder: Path, config: LinkerConfig, step: Mapping[str, Any], kb:
 
 
 def starting_config(given: str | Path | None, kb: str | Path) -> LinkerConfig:
-    """The configuration that is given; else of the linker beside the knowledge base; else `zero-shot`."""
-    if given is not None:
-        return read_config(given)
+    """The configuration that is given; else of the linker beside the knowledge base; else `zero-shot`.
+
+    An encoder that it leaves open is the one that is chosen now, so that what is fitted to it is saved with it.
+    """
     beside = linker_beside(kb)
-    return read_found(beside) if (beside / LINKER_FILE).exists() else read_config("zero-shot")
+    if given is None and (beside / LINKER_FILE).exists():
+        return read_found(beside)
+    return with_chosen_encoder(read_config(given or "zero-shot"), kb)
+
+
+def with_chosen_encoder(config: LinkerConfig, kb: str | Path) -> LinkerConfig:
+    """The configuration with the encoder that reads the knowledge base, where it is left open."""
+    from entlink.kb.indexes.vectors.choice import choose_encoder
+    from entlink.kb.knowledge_base import KnowledgeBase
+
+    if with_encoder(config, "") == config:
+        return config
+    with KnowledgeBase.open(kb, names=False) as opened:
+        return with_encoder(config, choose_encoder(opened).wanted)
 
 
 def config_text(config: LinkerConfig) -> str:

@@ -54,6 +54,7 @@ def stages_of(config: LinkerConfig) -> Iterator[tuple[str, Stage]]:
     yield from (("evidence", stage) for stage in config.evidence)
     yield "ranker", config.ranker
     yield "nil", config.nil
+    yield "nil_type", config.nil_type
 
 
 def _led_out(model: str, folder: Path) -> Iterator[str]:

@@ -29,7 +29,7 @@ class DictionaryDetector:
     A surface's score is P(link|m) where the texts were counted and hold links, else how exactly it is
     written as a name. `min_link_probability` is the threshold on the former; for a knowledge base without
     links, a single word that occurs more than `common` times a text (and twenty times in all), at least a tenth
-    of the time in lower case, counts as a common word.
+    of the time in lower case, counts as a common word. Names of fewer than `shortest` characters are left alone.
     """
 
     def __init__(
@@ -40,11 +40,12 @@ class DictionaryDetector:
         common: float = 0.02,
         case: CasePolicy = "smart",
         plurals: bool = True,
+        shortest: int = 1,
     ) -> None:
         self.kb = kb
         self._types: frozenset[str] = frozenset()
         self.min_link_probability, self.common, self.case = min_link_probability, common, case
-        self._plurals = plurals
+        self._plurals, self.shortest = plurals, shortest
         self.knowledge_base_changed()
 
     def keep_to_types(self, types: frozenset[str]) -> None:
@@ -154,6 +155,8 @@ class DictionaryDetector:
             return Verdict(0.0, Reason.WRONG_TYPE)
         if meaning.pinned:
             return Verdict(1.0, None)
+        if len(surface) < self.shortest:
+            return Verdict(0.0, Reason.SHORT, float(len(surface)), float(self.shortest))
         if not self._case_fits(surface, meaning):
             return Verdict(0.0, Reason.CASE)
         return self._by_counts(surface, meaning)
@@ -191,7 +194,9 @@ class DictionaryDetector:
 
 
 def _is_in_lower_case(surface: str, forms: Mapping[str, int]) -> bool:
-    """Whether at least a tenth of a name's places have it in lower case."""
+    """Whether at least a tenth of a name's places have it in lower case; never of a script without case."""
+    if surface.lower() == surface.upper():
+        return False
     return forms.get(surface.lower(), 0) * 10 >= sum(forms.values()) > 0
 
 

@@ -9,7 +9,7 @@ from entlink.documents import Candidate, Link, Mention
 from entlink.errors import ConfigError
 from entlink.interfaces import Shortlist
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.nil.by_type import NO_TYPES, Limit, Share, limit_for, nil_type
+from entlink.nil.by_type import NO_TYPES, Limit, Share, limit_for
 from entlink.nil.measures import measure, share_of_name
 from entlink.nil.threshold import PINNED, ThresholdNil
 
@@ -72,8 +72,7 @@ class CalibratedNil:
         probability = self.probability(candidates)
         if best.evidence.get(PINNED) or probability >= self.limit(best).threshold:
             return Link(mention, best.entity, probability, True, None, best.title, candidates)
-        type = nil_type(self.kb, mention, candidates)
-        return Link(mention, None, 1.0 - probability, True, type, None, candidates)
+        return Link(mention, None, 1.0 - probability, True, mention.type, None, candidates)
 
     def probability(self, candidates: Sequence[Candidate]) -> float:
         """P(the first of the candidates is right); 0 where there are none, 1 where a rule says so."""

@@ -8,7 +8,7 @@ from math import log
 from entlink.documents import Candidate, Link, Mention
 from entlink.interfaces import Shortlist
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.nil.by_type import NO_TYPES, Limit, Share, limit_for, nil_type
+from entlink.nil.by_type import NO_TYPES, Limit, Share, limit_for
 from entlink.nil.calibrated import logistic
 from entlink.nil.measures import measure
 from entlink.nil.threshold import PINNED
@@ -48,8 +48,7 @@ class JudgedNil:
         probability = self.probability(mention, candidates)
         if best.evidence.get(PINNED) or probability >= self.limit(best).threshold:
             return Link(mention, best.entity, probability, True, None, best.title, candidates)
-        type = nil_type(self.kb, mention, candidates)
-        return Link(mention, None, 1.0 - probability, True, type, None, candidates)
+        return Link(mention, None, 1.0 - probability, True, mention.type, None, candidates)
 
     def probability(self, mention: Mention, candidates: Sequence[Candidate]) -> float:
         """How likely a link of the mention to the first candidate is right; 1 where a rule says so."""

@@ -21,7 +21,7 @@ from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.store.manifest import Manifest
 from entlink.linking.linker import Linker
 from entlink.sources.columns import EXTERNAL, ColumnMapping, listed, missing_column
-from entlink.sources.fields import cell_as_external, cell_as_names
+from entlink.sources.fields import cell_as_claims, cell_as_external, cell_as_names
 
 Frame = TypeVar("Frame")
 Kind = Literal["pandas", "polars"]
@@ -50,6 +50,7 @@ _ENTITY_COLUMNS: Mapping[str, type] = {
     "revised": str,
 }
 _NAMES = ("aliases", "types", "image")
+_OBJECTS = {"external": cell_as_external, "claims": cell_as_claims}
 _FILE = "frame.jsonl"
 _SLICE = 10_000
 
@@ -341,9 +342,9 @@ def _cell_of_text(text: str, field: str) -> Any:
             return cell_as_names(text)
         except FieldError:
             return msgspec.json.decode(text)
-    if field == "external":
+    if field in _OBJECTS:
         try:
-            return cell_as_external(text)
+            return _OBJECTS[field](text)
         except FieldError:
             return text
     return text

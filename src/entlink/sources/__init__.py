@@ -26,6 +26,7 @@ from entlink.sources.page import (
     Page,
     Paragraph,
     Redirect,
+    TypeNode,
     whole_text,
 )
 from entlink.sources.part import Part
@@ -51,6 +52,7 @@ __all__ = [
     "Part",
     "Redirect",
     "Source",
+    "TypeNode",
     "WikiOptions",
     "items_of",
     "numbers_file",

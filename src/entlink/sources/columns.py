@@ -11,6 +11,7 @@ from typing import Any
 from entlink.documents import Entity
 from entlink.errors import FieldError, SourceError
 from entlink.sources.fields import (
+    as_claims,
     as_date,
     as_external,
     as_id,
@@ -19,6 +20,7 @@ from entlink.sources.fields import (
     as_text,
     as_title,
     as_word,
+    cell_as_claims,
     cell_as_external,
     cell_as_names,
 )
@@ -46,6 +48,7 @@ DEFAULT_COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "valid_from": ("valid_from", "from"),
         "valid_to": ("valid_to", "to"),
         "external": ("external",),
+        "claims": ("claims",),
         "external.wikidata": ("wikidata", "qid"),
         "external.url": ("url",),
         "external.wikipedia": ("wikipedia",),
@@ -65,6 +68,7 @@ _VALUES: Mapping[str, Convert] = {
     "valid_from": as_date,
     "valid_to": as_date,
     "external": as_external,
+    "claims": as_claims,
 }
 _CELLS: Mapping[str, Convert] = {
     **_VALUES,
@@ -72,6 +76,7 @@ _CELLS: Mapping[str, Convert] = {
     "types": cell_as_names,
     "image": cell_as_names,
     "external": cell_as_external,
+    "claims": cell_as_claims,
 }
 
 
@@ -87,6 +92,7 @@ class ColumnMapping:
     | `aliases` | aliases, alias, synonyms, altLabels |
     | `types` | types, type, category, categories, class |
     | `image` | image, images |
+    | `claims` | claims |
     | `created` | created, created_at |
     | `revised` | revised |
     | `language` | language, lang |

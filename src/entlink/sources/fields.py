@@ -107,6 +107,16 @@ def as_external(value: object) -> dict[str, str]:
     return {scheme: identifier for scheme, identifier in identifiers if identifier is not None}
 
 
+def as_claims(value: object) -> dict[str, tuple[str, ...]]:
+    """A mapping from property to a value or a list of values; properties without any left out."""
+    if value is None:
+        return {}
+    if type(value) is not dict:
+        raise _wrong(value, "an object of properties")
+    claims = ((str(property), as_names(values)) for property, values in value.items())
+    return {property: values for property, values in claims if values}
+
+
 def as_date(value: object) -> str | None:
     """An ISO date kept as it was given; a whole number is a year."""
     if value is None or value == "":
@@ -135,12 +145,21 @@ def cell_as_names(value: object) -> tuple[str, ...]:
 
 def cell_as_external(value: object) -> dict[str, str]:
     """The identifiers of a cell of a CSV or TSV file, which holds a JSON object."""
+    return as_external(_cell_object(value, "identifiers"))
+
+
+def cell_as_claims(value: object) -> dict[str, tuple[str, ...]]:
+    """The claims of a cell of a CSV or TSV file, which holds a JSON object."""
+    return as_claims(_cell_object(value, "properties"))
+
+
+def _cell_object(value: object, what: str) -> object:
     cell = as_text(value)
     if not cell or cell.isspace():
-        return {}
+        return None
     try:
-        return as_external(msgspec.json.decode(cell))
+        return msgspec.json.decode(cell)
     except RecursionError:
         raise FieldError("holds JSON that is nested too deeply") from None
     except msgspec.DecodeError as error:
-        raise FieldError(f"is not a JSON object of identifiers: {error}") from error
+        raise FieldError(f"is not a JSON object of {what}: {error}") from error

@@ -17,6 +17,7 @@ from entlink.io.files import plain_name
 from entlink.io.lines import read_lines
 from entlink.sources.columns import ColumnMapping
 from entlink.sources.reading import Reader, Reading, Splitter
+from entlink.sources.wikidata.layout import looks_like_wikidata
 from entlink.text.nearest import nearest_question
 
 
@@ -72,6 +73,7 @@ _ALL = (
         (".ttl", ".nt", ".rdf", ".owl", ".jsonld"),
         "skos:read",
     ),
+    Format("obo", "ontologies in the OBO format, such as the Gene Ontology", (".obo",), "obo:read"),
     Format(
         "mediawiki",
         "XML export of a MediaWiki, such as Wikipedia's pages-articles",
@@ -85,6 +87,12 @@ _ALL = (
         (".sql",),
         splitter_path="mediawiki.tables:split",
         naming_path="mediawiki.tables:wiki_name",
+    ),
+    Format(
+        "wikidata",
+        "items of Wikidata as JSON: a dump, an answer of its API, or single items",
+        (),
+        splitter_path="wikidata.parts:split",
     ),
 )
 FORMATS: Mapping[str, Format] = MappingProxyType({each.name: each for each in _ALL})
@@ -147,6 +155,8 @@ def _detect_file(path: Path, has_columns: bool) -> str | None:
         return "mediawiki"
     if suffix == ".xml":
         return "skos" if b"22-rdf-syntax-ns#" in b"".join(first) else None
+    if not has_columns and looks_like_wikidata(first):
+        return "wikidata"
     if first[0].startswith(b"<doc "):
         return "wikiextractor"
     records = (_keys(line) for line in first)

@@ -41,7 +41,7 @@ class _Scanner:
         self._open(b"[", "array", "A corpus of the older layout is one array of objects")
         while (first := self._next_byte()) != b"]":
             if first != b"{":
-                raise self._error("this is not an object", "Each item of the array must be an utterance")
+                raise self._error("this is not an object", "Each item of the array must be an object")
             end = self._end_of_object()
             yield self._number, self._held[self._at : end]
             self._at = end
@@ -103,7 +103,7 @@ class _Scanner:
 
     def _need_more(self) -> None:
         if len(self._held) - self._at > MAX_LINE:
-            raise self._error(f"the object is longer than {MAX_LINE:,} bytes", "Is this a corpus?")
+            raise self._error(f"the object is longer than {MAX_LINE:,} bytes", "Is this an array of records?")
         if not self._read():
             raise self._error(f"the file is cut off; {self._number} objects were read before", "Fetch it again")
 

@@ -75,6 +75,14 @@ class Identifier(Record, frozen=True):
     value: str
 
 
+class TypeNode(Record, frozen=True):
+    """What something is called that may be a type of others, and the more general types it is a kind of."""
+
+    type: str
+    name: str
+    parents: tuple[str, ...] = ()
+
+
 class NameRule(Record, frozen=True):
     """A pin of a surface on an entity, given by its id, or, where that is None, a block: of an exported base."""
 
@@ -83,4 +91,4 @@ class NameRule(Record, frozen=True):
     entity: str | None = None
 
 
-Item = Page | Redirect | Meanings | Identifier
+Item = Page | Redirect | Meanings | Identifier | TypeNode

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from entlink.errors import SourceError
-from entlink.io.files import compression_of, unreadable
+from entlink.io.files import check_is_path, compression_of, unreadable
 from entlink.io.ledger import OnError
 from entlink.sources.columns import ColumnMapping
 from entlink.sources.formats import Format, detect, files_of, format_named
@@ -170,6 +170,7 @@ def open_source(
 
 
 def _check_exists(path: Path) -> None:
+    check_is_path(path)
     try:
         path.stat()
     except OSError as error:

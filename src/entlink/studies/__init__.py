@@ -3,7 +3,7 @@
 `docs/studies.md` is the page to read first. `study_candidates` looks at retrieval given the gold spans,
 `study_unfamiliar_kb` at linking against a knowledge base that nothing was learnt from, domain by domain,
 `study_conversations` at linking in conversations, beside other systems and published scores, `study_time` at linking
-over the snapshots of a temporal dataset.
+over the snapshots of a temporal dataset, `study_few_shot` at gold whose most popular entity is not the right one.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from entlink.studies.candidates.study import study_candidates
 from entlink.studies.conversations.results import ConversationOptions, ConversationStudy
 from entlink.studies.conversations.runs import RunSource
 from entlink.studies.conversations.study import study_conversations
+from entlink.studies.few_shot.results import FewShotOptions, FewShotStudy
+from entlink.studies.few_shot.study import study_few_shot
 from entlink.studies.systems import ConfiguredSystem, NearestTitleSystem, default_systems
 from entlink.studies.time.results import TimeOptions, TimeStudy
 from entlink.studies.time.study import study_time
@@ -25,6 +27,8 @@ __all__ = [
     "ConfiguredSystem",
     "ConversationOptions",
     "ConversationStudy",
+    "FewShotOptions",
+    "FewShotStudy",
     "NearestTitleSystem",
     "RunSource",
     "TimeOptions",
@@ -34,6 +38,7 @@ __all__ = [
     "default_systems",
     "study_candidates",
     "study_conversations",
+    "study_few_shot",
     "study_time",
     "study_unfamiliar_kb",
 ]

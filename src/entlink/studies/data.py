@@ -110,9 +110,9 @@ def published_folder() -> Path | None:
 
 
 def published_figures(paper: str, tables: tuple[str, ...], folder: Path | None = None) -> tuple[PublishedFigure, ...]:
-    """The figures of some tables of a paper; none where there are no published figures."""
+    """The figures of some tables of a paper, by number, or `text` for its running text; none where none are there."""
     folder = folder or published_folder()
     if folder is None:
         return ()
-    paths = [folder / paper / f"table-{table}.toml" for table in tables]
+    paths = [folder / paper / (f"table-{table}.toml" if table.isdigit() else f"{table}.toml") for table in tables]
     return tuple(figure for path in paths if path.exists() for figure in read_table(path).figures())

@@ -1,9 +1,9 @@
 """Surfaces to keys: the normalisation that aliases and texts share, with offsets kept.
 
-A text folds to *tokens* joined by single spaces: NFKC, case-folded, punctuation gone. Where a script
-writes without spaces (Han, Kana, Thai, …) each character is a token of its own and is joined without
-a space, so that "Java编程" and "Java 编程" fold to one key. Two strings with one key are the same name
-up to the loosest step; `entlink.kb.names.tiers` tells how close they really are.
+A text folds to *tokens* joined by single spaces: NFKC, case-folded, punctuation gone, and traditional Chinese
+characters simplified (`entlink.text.scripts`). Where a script writes without spaces (Han, Kana, Thai, …) each
+character is a token of its own and is joined without a space, so that "Java编程" and "Java 编程" fold to one key.
+Two strings with one key are the same name up to the loosest step; `entlink.kb.names.tiers` tells how close they are.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from functools import lru_cache
 from itertools import accumulate, count
 from operator import add, sub
 from typing import NamedTuple
+
+from entlink.text.scripts import simplified
 
 # Scripts whose words run on without spaces: Thai, Lao, Tibetan, Myanmar, Khmer, Kana, Han.
 SPACELESS = (
@@ -54,7 +56,8 @@ def fold(text: str) -> Folded:
     if text.isascii():
         return _fold_spaced(text.lower(), _ASCII_TOKEN)
     folded, places = _fold_characters(text)
-    result = _fold_unspaced(folded) if _has_special(folded) else _fold_spaced(folded, _PLAIN_TOKEN)
+    is_special = _has_special(folded)
+    result = _fold_unspaced(simplified(folded)) if is_special else _fold_spaced(folded, _PLAIN_TOKEN)
     return result if places is None else _relocated(result, places)
 
 

@@ -32,6 +32,33 @@ _WORDS = {
     "Danish or Norwegian": "og det at en er af av som på til med den for ikke de har et var fra",
     "Polish": "i w na z się nie że do jest o jak to po od przez oraz są był dla który",
 }
+_KANA = 0.05  # of the letters of a Japanese text, at least
+_CODES = {
+    "English": "en",
+    "German": "de",
+    "French": "fr",
+    "Spanish": "es",
+    "Portuguese": "pt",
+    "Italian": "it",
+    "Dutch": "nl",
+    "Swedish": "sv",
+    "Danish or Norwegian": "da no nb nn",
+    "Polish": "pl",
+    "Chinese": "zh yue wuu",
+    "Japanese": "ja",
+    "Hangul letters": "ko",
+    "Greek letters": "el",
+    "Cyrillic letters": "ru uk bg sr mk be kk ky mn tg",
+    "Arabic letters": "ar fa ur ps",
+    "Thai letters": "th",
+    "Hebrew letters": "he yi",
+    "Devanagari letters": "hi mr ne sa",
+    "Bengali letters": "bn as",
+    "Tamil letters": "ta",
+    "Telugu letters": "te",
+    "Georgian letters": "ka",
+    "Armenian letters": "hy",
+}
 _LANGUAGES = {
     word: [name for name, words in _WORDS.items() if word in words.split()]
     for word in " ".join(_WORDS.values()).split()
@@ -44,21 +71,23 @@ class Writing(NamedTuple):
     letters: Mapping[str, int]
     words: int
     frequent: Mapping[str, Counter[str]]
+    kana: int = 0  # letters that Japanese has, and Chinese has not
 
 
 def writing_of(texts: Iterable[str]) -> Writing:
     """Of all texts together."""
     letters: Counter[str] = Counter()
     frequent: dict[str, Counter[str]] = {}
-    count = 0
+    count = kana = 0
     for text in texts:
         words = _WORD.findall(text)
         count += len(words)
+        kana += 0 if text.isascii() else sum("\u3040" <= letter <= "\u30ff" for letter in text)
         letters.update(_LATIN if word.isascii() else _script_of(letter) for word in words for letter in word)
         for word in words:  # as they are: with a capital they are part of a name, such as Los Angeles
             for language in _LANGUAGES.get(word, ()):
                 frequent.setdefault(language, Counter())[word] += 1
-    return Writing(letters, count, frequent)
+    return Writing(letters, count, frequent, kana)
 
 
 def difference(text: Writing, names: Writing) -> tuple[str, str] | None:
@@ -78,7 +107,23 @@ def difference(text: Writing, names: Writing) -> tuple[str, str] | None:
 def written_in(writing: Writing) -> str | None:
     """The language, as far as it is known here; else the script, if it is not the Latin one."""
     script = _script(writing)
+    if script == _EAST_ASIAN:
+        return "Japanese" if writing.kana >= _KANA * writing.letters[script] else "Chinese"
     return _language(writing) if script in (None, _LATIN) else script
+
+
+def can_read(languages: str, written: str | None) -> bool | None:
+    """Whether a model that reads `languages`, codes such as "zh,en", reads what is `written_in`; None: not known.
+
+    Where that is not sure it is taken for English, as most texts are.
+    """
+    codes = {code.strip().lower().partition("-")[0] for code in languages.split(",")} - {""}
+    if "multilingual" in codes:
+        return True
+    wanted = set(_CODES.get(written or "English", "").split())
+    if not codes or not wanted or (written is None and "en" not in codes):
+        return None
+    return bool(codes & wanted)
 
 
 def _is_clearly(one: str, other: str, writing: Writing) -> bool:

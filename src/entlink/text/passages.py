@@ -11,9 +11,14 @@ _LONGEST = 2  # times as long, where no sentence ends
 _BREAKS = ("\n\n", "\n", " ")
 
 
+def has_spaces(text: str) -> bool:
+    """Whether words are apart in a text, as far as its beginning shows."""
+    return text[:1000].count(" ") * 20 > len(text[:1000])
+
+
 def passages(text: str) -> Iterator[tuple[int, int]]:
     """The start and end of each passage: sentences together until they are long enough; all of the text is in one."""
-    size = _WORDS_APART if text[:1000].count(" ") * 20 > len(text[:1000]) else _WORDS_TOGETHER
+    size = _WORDS_APART if has_spaces(text) else _WORDS_TOGETHER
     start = 0
     for match in _END.finditer(text):
         if match.end() - start >= size:

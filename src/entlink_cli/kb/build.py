@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from entlink_cli import options, values
 from entlink_cli.fields import given_fields
-from entlink_cli.kb.vectors import telling_of_vectors, vectors_line, vectors_option
+from entlink_cli.kb.vectors import encoders_of, telling_of_vectors, vectors_line, vectors_option
 from entlink_cli.parsing import Command
 from entlink_cli.terminal.left_out import left_out_rows
 from entlink_cli.terminal.output import columns, note, number_of, say, say_json, size
@@ -67,8 +67,25 @@ def _configure_build(parser: Parser) -> None:
     options.quiet(parser)
     options.as_json(parser, "print the manifest as JSON")
     options.wiki(parser)
+    _configure_wikidata(parser)
     options.engine(parser)
     _configure_history(parser)
+
+
+def _configure_wikidata(parser: Parser) -> None:
+    group = parser.add_argument_group("of a dump of Wikidata (see docs/wikidata.md)")
+    group.add_argument(
+        "--with-page",
+        action="store_true",
+        help="take only items that have a page in the Wikipedia of the language",
+    )
+    group.add_argument(
+        "--drop-types",
+        metavar="FILE",
+        type=values.text,
+        help="a file of types, one id a line: leave out what is one of them or a kind of one, beside what is "
+        "Wikimedia's own, such as templates and lists",
+    )
 
 
 def _configure_history(parser: Parser) -> None:
@@ -288,21 +305,26 @@ def _configure_index(parser: Parser) -> None:
         action="store_true",
         help="make the index of names cut short too, which a build makes: for a knowledge base of an earlier one",
     )
+    parser.add_argument(
+        "--fine-types",
+        metavar="N",
+        type=values.whole,
+        help="count the N most frequent properties with their values too; else the 10,000 when they are needed",
+    )
     vectors_option(parser)
     options.machine(parser)
     options.quiet(parser)
 
 
 def _index(arguments: Namespace) -> None:
-    from entlink.kb.indexes.making import load_encoders
-
     with options.kb_to_edit(arguments) as kb:
-        encoders = load_encoders(arguments.over_vectors)
+        encoders = encoders_of(arguments)
         with telling_of_vectors(kb, encoders, quiet=arguments.quiet), progress(quiet=arguments.quiet) as report:
             made = kb.index(
                 words=arguments.over_words,
                 cooccurrence=arguments.over_company,
                 short=arguments.over_short,
+                fine_types=arguments.fine_types,
                 vectors=encoders,
                 memory=arguments.memory,
                 processes=arguments.processes,
@@ -317,6 +339,7 @@ def _index_lines(arguments: Namespace, made: IndexReport) -> list[str]:
     said += ["the words of names and descriptions"] if arguments.over_words else []
     said += ["the company that names keep in descriptions"] if arguments.over_company else []
     said += ["names cut short"] if arguments.over_short else []
+    said += ["fine types"] if arguments.fine_types else []
     return [
         *([f"{arguments.kb}: {' and '.join(said)} indexed"] if said else []),
         *(f"{arguments.kb}: {vectors_line(one)}" for one in made.vectors),
@@ -409,7 +432,7 @@ COMMANDS = {
         _configure_index,
         "Fold the edits since the last index into a new one. Edits take effect at once without this; many of "
         "them make linking slower, and a new index makes it fast again. Indexes over words, company, names cut "
-        "short or vectors that are there are made anew with it.",
+        "short, fine types or vectors that are there are made anew with it.",
         ("entlink kb index shop.kb", "entlink kb index shop.kb --words --company"),
     ),
     "kb merge": Command(

@@ -10,7 +10,6 @@ from entlink_cli.terminal.left_out import left_out_rows
 from entlink_cli.terminal.output import columns, named, number_of, one_line, say, say_json, size
 
 if TYPE_CHECKING:
-    from entlink.documents import Entity
     from entlink.kb.info import KnowledgeBaseInfo
     from entlink.kb.names.aliases import Meaning
     from entlink.kb.profile import Profile
@@ -105,15 +104,18 @@ def _show(arguments: Namespace) -> None:
     if arguments.json:
         say_json(shown)
         return
-    say(*_entity_lines(shown.entity), *_version_lines(shown.versions), *_name_lines(shown))
+    say(*_entity_lines(shown), *_version_lines(shown.versions), *_name_lines(shown))
 
 
-def _entity_lines(entity: Entity) -> list[str]:
+def _entity_lines(shown: Profile) -> list[str]:
+    entity = shown.entity
+    types = [named(name, type) for type, name in shown.type_names.items()]
     external = [f"{scheme}={value}" for scheme, value in entity.external.items()]
     fields = [
         ("description", one_line(entity.description, 1000)),
         ("aliases", ", ".join(entity.aliases)),
-        ("types", ", ".join(entity.types)),
+        ("coarse type", shown.coarse or ""),
+        ("types", ", ".join(types)),
         ("language", entity.language or ""),
         ("created", entity.created or ""),
         ("revised", entity.revised or ""),
@@ -146,7 +148,10 @@ def _name_lines(shown: Profile) -> list[str]:
 
 def _configure_search(parser: Parser) -> None:
     options.kb_argument(parser)
-    parser.add_argument("text", metavar="TEXT", type=values.text, help="a name, or how it begins")
+    parser.add_argument("text", metavar="TEXT", type=values.text, nargs="?", help="a name, or how it begins")
+    parser.add_argument(
+        "--picture", metavar="FILE", help="instead of a name: the entities whose pictures are most like this one"
+    )
     parser.add_argument("--limit", metavar="N", type=values.whole, default=20, help="at most so many (default: 20)")
     options.types(parser)
     options.as_of(parser)
@@ -157,6 +162,11 @@ def _search(arguments: Namespace) -> None:
     from entlink.kb.knowledge_base import KnowledgeBase
     from entlink.kb.names.search import search
 
+    if (arguments.text is None) == (arguments.picture is None):
+        arguments.parser.error("give a TEXT or --picture FILE")
+    if arguments.picture is not None:
+        _search_pictures(arguments)
+        return
     with KnowledgeBase.open(arguments.kb, date=arguments.as_of) as kb:
         found = search(kb, arguments.text, arguments.limit, types=arguments.type)
     options.tell_of_unknown_types(arguments.kb, arguments.type)
@@ -167,6 +177,22 @@ def _search(arguments: Namespace) -> None:
         say(*columns(rows))
     else:
         say(f"nothing in {arguments.kb} is named like {arguments.text!r}")
+
+
+def _search_pictures(arguments: Namespace) -> None:
+    from entlink.kb.indexes.vectors.pictures import nearest_to
+    from entlink.kb.knowledge_base import KnowledgeBase
+
+    with KnowledgeBase.open(arguments.kb, date=arguments.as_of) as kb:
+        found = nearest_to(kb, arguments.picture, arguments.limit, arguments.type)
+    options.tell_of_unknown_types(arguments.kb, arguments.type)
+    if arguments.json:
+        say_json([{"entity": one.entity.id, "title": one.entity.title, "cosine": one.cosine} for one in found])
+    elif found:
+        rows = [(one.entity.id, one.entity.title, f"{one.cosine:.3f}", one.entity.images[0]) for one in found]
+        say(*columns(rows))
+    else:
+        say(f"no entity in {arguments.kb} has a picture")
 
 
 # aliases

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from entlink.kb.info import KnowledgeBaseInfo
     from entlink.kb.store.manifest import Manifest, WikiTotals
 
+_RECORDS = {"wikidata": "item", "obo": "term"}  # what a source has instead of pages
+
 
 def left_out_rows(about: Manifest | KnowledgeBaseInfo) -> list[tuple[str, str]]:
     """Redirects, disambiguation pages and openings, which became names, then what was left out and why."""
@@ -18,10 +20,11 @@ def left_out_rows(about: Manifest | KnowledgeBaseInfo) -> list[tuple[str, str]]:
     if about.openings and about.openings.names:
         names, redirects = about.openings.names, about.openings.redirects
         rows.append(("in openings", f"{number_of(names, 'name')}, of which {number_of(redirects, 'redirect')}"))
-    left_out: Counter[str] = Counter()
+    left_out: Counter[tuple[str, str]] = Counter()
     for source in about.sources:
-        left_out.update(source.left_out)
-    reasons = (f"{number_of(count, 'page')} {reason}" for reason, count in left_out.most_common())
+        what = _RECORDS.get(source.format, "page")
+        left_out.update({(what, reason): count for reason, count in source.left_out.items()})
+    reasons = (f"{number_of(count, what)} {reason}" for (what, reason), count in left_out.most_common())
     return rows + [("left out" if not number else "", line) for number, line in enumerate(reasons)]
 
 

@@ -82,6 +82,9 @@ def _facts(found: Evaluation) -> Iterator[tuple[str, str]]:
     if ranking.mentions > ranking.in_kb or found.nil.predicted:
         nil = f"F1 {found.nil.f1:.3f}{_interval_of(found.nil)}"
         yield "NIL", f"{nil}, of the right type {found.nil_typed.f1:.3f}{_interval_of(found.nil_typed)}"
+    if found.nil_types:
+        typed = f"{ranking.accuracy_typed_nil:.3f}{_interval(ranking.accuracy_typed_nil_interval)}"
+        yield "typed NIL", f"accuracy {typed}; {'; '.join(_nil_types(found))}"
     if ranking.recall_at:
         at = ", ".join(f"R@{k} {ranking.recall_at[k]:.3f}" for k in _SHOWN_AT)
         yield "candidates", f"{at}, MRR {ranking.mrr or 0.0:.3f}"
@@ -100,6 +103,12 @@ def _facts(found: Evaluation) -> Iterator[tuple[str, str]]:
     each = f"{saliency.predicted_per_document:.2f} predicted, {saliency.gold_per_document:.2f} gold{ratio}"
     yield "spans a document", each
     yield from _with_kb(found)
+
+
+def _nil_types(found: Evaluation) -> Iterator[str]:
+    """What was said of NIL gold, by its type."""
+    for wanted, said in found.nil_types.items():
+        yield f"{wanted} → {', '.join(f'{answer} {count:,}' for answer, count in said.items())}"
 
 
 def _ceilings(found: Evaluation) -> Iterator[str]:

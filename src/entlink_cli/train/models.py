@@ -143,7 +143,7 @@ def _fetch(arguments: Namespace, config: TrainConfig) -> None:
     """What is to be fetched is there before anything is mined, and can be looked at, too."""
     from entlink.learning.base import fetch_base, to_fetch
 
-    if not (fetched := to_fetch(config.model.base)):
+    if config.model.kind == "map" or not (fetched := to_fetch(config.model.base)):
         return
     if not arguments.quiet:
         note(fetched)
@@ -196,7 +196,7 @@ def _tell(arguments: Namespace, config: TrainConfig, train_files: GoldFiles, dev
     lines = [f"reads {number_of(count, 'text' if joint else 'example')}, and chooses the best weights on {chosen_on}"]
     if training.negatives:
         lines.append(f"finds up to {training.negatives} wrong candidates for each: {_MINED[training.mine]}")
-    if fetched := to_fetch(config.model.base):
+    if config.model.kind != "map" and (fetched := to_fetch(config.model.base)):
         lines.append(fetched)
     kind = "joint model" if joint else config.model.kind
     lines.append(f"trains a {kind} from {config.model.base} on {training.device}: up to {steps:,} steps")
@@ -225,6 +225,11 @@ def _lines(found: TrainReport) -> list[str]:
     told = f"{number_of(found.examples, what)}, {found.steps:,} steps, {found.seconds / 60:.1f} minutes"
     if found.best is not None and joint:
         told += f"; at step {found.best_step:,}, F1 was {found.best:.3f} on {found.held_out:,} held-out texts"
+    elif found.best is not None and found.typed:
+        told += (
+            f"; at step {found.best_step:,}, {found.best:.3f} of the links and types of {found.held_out:,} held-out "
+        )
+        told += "examples were right"
     elif found.best is not None:
         told += f"; at step {found.best_step:,}, {found.best:.3f} of {found.held_out:,} held-out examples were right"
     return [*columns([("step", "loss", "held out"), *rows]), told, *(_joint_lines(found) if joint else ())]

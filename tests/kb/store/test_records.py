@@ -25,6 +25,7 @@ NAMES = st.lists(TEXT, max_size=3).map(tuple)
         language=st.none() | TEXT,
         created=st.none() | TEXT,
         external=st.dictionaries(TEXT, TEXT, max_size=2),
+        claims=st.dictionaries(TEXT, NAMES, max_size=2),
     )
 )
 def test_an_entity_comes_back_as_it_was(entity):

@@ -11,7 +11,7 @@ from entlink.errors import InputError
 from entlink.kb.build.from_sources import BuildOptions, build
 from entlink.learning.fit.saving import calibrate_on_kb, tune_on_files
 from entlink.learning.fit.tune import TuneOptions
-from entlink.linking.config import LinkerConfig, linker_beside, read_config
+from entlink.linking.config import LinkerConfig, linker_beside, read_config, with_encoder
 from entlink.linking.saved import save_linker, starting_config
 
 GOLD = Path(__file__).parents[3] / "samples" / "worlds.gold.jsonl"
@@ -53,7 +53,8 @@ def test_a_tuned_linker_is_beside_the_knowledge_base(worlds):
 
 def test_what_a_linker_starts_from(tmp_path):
     kb = tmp_path / "a.kb"
-    assert starting_config(None, kb) == read_config("zero-shot")
+    build([GOLD.with_name("worlds.jsonl")], kb, BuildOptions(processes=1))
+    assert starting_config(None, kb) == with_encoder(read_config("zero-shot"), "minilm")
     save_linker(linker_beside(kb), LinkerConfig(min_score=0.5), {})
     assert starting_config(None, kb).min_score == 0.5
     assert starting_config("lexical", kb) == read_config("lexical")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,9 +12,10 @@ from entlink.errors import DamagedError
 from entlink.io.checksums import checksum
 
 CARD = "model.json"
+_SMALL = (".json", ".txt", ".md")
 Kind = Literal[
-    "transformer", "static", "dual", "cross", "joint"
-]  # the last three were trained on mentions and entities
+    "transformer", "static", "picture", "dual", "cross", "joint", "map"
+]  # those after the first three were trained on mentions and entities
 
 
 class FileCard(msgspec.Struct, frozen=True):
@@ -42,6 +44,7 @@ class ModelCard(msgspec.Struct, frozen=True):
     command: str = ""
     made: str = ""
     settings: dict[str, Any] = {}
+    fetched: dict[str, str] = {}  # the sha256 of the files that it was made of
 
     @property
     def bytes(self) -> int:
@@ -83,6 +86,17 @@ def check_files(folder: Path, card: ModelCard) -> None:
             )
         if checksum(path) != file.sha256:
             raise DamagedError(f"{path}: this file of the model {card.name!r} was altered. {_remedy(card.name)}")
+
+
+def check_weights(fetched: Mapping[str, str], sha256: str, name: str, place: Path, remedy: str) -> None:
+    """Raise if a file of weights, of those that a model was made of, has none of the wanted checksums."""
+    weights = {file: found for file, found in fetched.items() if not file.endswith(_SMALL)}
+    wanted = sha256.split(",") if sha256 else []
+    for file, found in (weights or {"model.safetensors": "not known"}).items():
+        if wanted and found not in wanted:
+            raise DamagedError(
+                f"{place / file}: the sha256 of {name!r} is {sha256}, and here it is {found}; {remedy}"
+            )
 
 
 def _remedy(name: str) -> str:

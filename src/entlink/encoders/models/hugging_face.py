@@ -1,19 +1,28 @@
-"""Folders in the layout of Hugging Face: what their small files say, their weights and their tokenizer."""
+"""Folders of models: what their small files say, their weights or exported graph, and their tokenizer."""
 
 from __future__ import annotations
 
 import hashlib
 import re
+import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
+from entlink.encoders.images.efficientnet import checkpoint_in, config_of
+from entlink.encoders.models.card import CARD
 from entlink.encoders.text.bert_graph import BertConfig, can_write
 from entlink.errors import InputError
 from entlink.io.checksums import checksum
 
-_FRONT_LICENCE = re.compile(r"^license:\s*(\S+)\s*$", re.MULTILINE)
+_FRONT = re.compile(r"\A---\n(.*?)^---", re.MULTILINE | re.DOTALL)
+_LICENCE = re.compile(r"^license:\s*(\S+)\s*$", re.MULTILINE)
+_LANGUAGES = re.compile(r"^language:[ \t]*(.*)((?:\n\s*- .*)*)", re.MULTILINE)
+_CODE = re.compile(r"[A-Za-z]{2,}(?:-[A-Za-z]+)*")
+EXPORTED = ("model.onnx", "onnx/model.onnx")  # the usual names
+TORCH_WEIGHTS = "pytorch_model.bin"
+_HAN, _KANA = 0.3, 0.1  # of the vocabulary; that of a Chinese BERT has .69 and .02
 _UNLIMITED = 1_000_000  # tokenizers without a limit say some huge number
 _POOLED = {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean"}
 
@@ -23,18 +32,73 @@ class Layout(NamedTuple):
 
     folder: Path
     config: dict[str, Any]
-    pooling: str
+    pooling: str  # "" where they say nothing of it
     max_length: int
     licence: str
+    languages: str  # codes such as "zh", with commas between them
 
 
-def read_layout(folder: Path) -> Layout:
-    """Read a folder with a config.json."""
+def read_layout(folder: Path, pooling: str = "") -> Layout:
+    """Read a folder with a config.json, or with a model in ONNX and perhaps nothing else but its tokenizer.
+
+    What the folder says of pooling is not read where it is given.
+    """
     config = _read(folder / "config.json")
+    if config is None and (checkpoint := checkpoint_in(folder)) is not None:
+        config = config_of(checkpoint)
     if config is None:
-        raise InputError(f"{folder}: no config.json is here. Give a folder in the layout of Hugging Face")
+        if not any(folder.glob("*.onnx")) and not any(folder.glob("onnx/*.onnx")):
+            raise InputError(
+                f"{folder}: no config.json is here, and no model in ONNX. Give a folder in the layout of "
+                "Hugging Face, or one with an .onnx file and a tokenizer.json"
+            )
+        config = {}
     _check_modules(folder)
-    return Layout(folder, config, _pooling(folder), _max_length(folder, config), _licence(folder))
+    front = _front_matter(folder)
+    licence = _LICENCE.search(front)
+    return Layout(
+        folder,
+        config,
+        pooling or _pooling(folder),
+        _max_length(folder, config),
+        licence[1] if licence else "",
+        _languages(front),
+    )
+
+
+def exported_graph(folder: Path) -> Path | None:
+    """The model in ONNX that somebody exported; of several, the one of the usual name."""
+    found = [*sorted(folder.glob("*.onnx")), *sorted(folder.glob("onnx/*.onnx"))]
+    usual = next((folder / name for name in EXPORTED if folder / name in found), None)
+    if usual is None and len(found) > 1:
+        names = ", ".join(str(path.relative_to(folder)) for path in found)
+        raise InputError(f"{folder}: several models are here ({names}). Leave one of them, or call it model.onnx")
+    return usual or (found[0] if found else None)
+
+
+def parts_of_graph(graph: Path) -> list[Path]:
+    """The files of a model in ONNX: itself, and its weights where they are beside it."""
+    return [graph, *sorted(path for path in graph.parent.glob(f"{graph.name}[._]data*") if path.is_file())]
+
+
+def in_safetensors(folder: Path, target: Path) -> Path:
+    """A folder whose weights are in the format of torch copied to one where they are in safetensors."""
+    from entlink.encoders.extras import require_train
+
+    path = folder / TORCH_WEIGHTS
+    require_train(f"reading {path.name}, weights in the format of torch,")
+    import torch
+    from safetensors.torch import save_file
+
+    try:
+        weights = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as problem:  # the library raises nothing narrower
+        line = (str(problem).strip().splitlines() or [type(problem).__name__])[0]
+        raise InputError(f"{path}: torch cannot read these weights ({line}). Fetch the file again") from problem
+    shutil.copytree(folder, target, ignore=shutil.ignore_patterns("*.bin"))
+    tensors = {name: value.contiguous().clone() for name, value in weights.items() if hasattr(value, "contiguous")}
+    save_file(tensors, target / "model.safetensors")
+    return target
 
 
 def weight_files(folder: Path) -> list[Path]:
@@ -50,6 +114,11 @@ def weight_files(folder: Path) -> list[Path]:
         if not path.is_file():
             raise InputError(f"{path}: this part of the weights is missing. Fetch the folder again")
     return parts
+
+
+def read_model_type(folder: Path) -> str:
+    """What `config.json` says that the model is, such as "bert"."""
+    return str((_read(folder / "config.json") or {}).get("model_type", ""))
 
 
 def can_convert(layout: Layout) -> bool:
@@ -87,7 +156,7 @@ def weights_hash(paths: list[Path], *small: Path) -> str:
 
 
 def read_tokenizer(folder: Path) -> Any:
-    """The tokenizer of a folder, neither cutting nor padding."""
+    """The tokenizer of a folder, neither cutting nor padding; with capitals made small where it knows none."""
     from tokenizers import Tokenizer
 
     path = folder / "tokenizer.json"
@@ -104,7 +173,41 @@ def read_tokenizer(folder: Path) -> Any:
         )
     tokenizer.no_truncation()
     tokenizer.no_padding()
+    is_kept = (folder / CARD).is_file()  # by us: its tokenizer was changed then, if that was needed
+    if not is_kept and (_read(folder / "tokenizer_config.json") or {}).get("do_lower_case", True):
+        _make_capitals_small(tokenizer)
     return tokenizer
+
+
+def _make_capitals_small(tokenizer: Any) -> None:
+    """Some exports of models that know small letters only lost that setting: each capital would be unknown."""
+    from tokenizers import normalizers
+
+    if type(tokenizer.model).__name__ != "WordPiece":
+        return
+    own = tokenizer.normalizer
+    if (own.normalize_str("A") if own is not None else "A") != "A":
+        return
+    vocabulary = tokenizer.get_vocab(with_added_tokens=False)
+    words = [word for word in vocabulary if word.isascii() and word.removeprefix("##").isalpha()]
+    if not words or any(word != word.lower() for word in words):
+        return
+    if isinstance(own, normalizers.BertNormalizer):
+        own.lowercase = True
+        tokenizer.normalizer = own
+    else:
+        small = normalizers.Lowercase()
+        tokenizer.normalizer = small if own is None else normalizers.Sequence([small, own])
+
+
+def language_of_vocabulary(tokenizer: Any) -> str:
+    """ "zh" or "ja" where enough of the vocabulary is of their characters; nothing where it does not show."""
+    words = [word.removeprefix("##") for word in tokenizer.get_vocab(with_added_tokens=False)]
+    kana = sum("\u3040" <= word[:1] <= "\u30ff" for word in words)
+    han = sum("\u4e00" <= word[:1] <= "\u9fff" for word in words)
+    if kana > _KANA * len(words):
+        return "ja"
+    return "zh" if han > _HAN * len(words) else ""
 
 
 def _word_pieces(folder: Path) -> Any:
@@ -156,30 +259,48 @@ def _pooling(folder: Path) -> str:
     path = folder / "1_Pooling" / "config.json"
     settings = _read(path)
     if settings is None:
-        return "mean"
+        return ""
     named = str(settings.get("pooling_mode", ""))
     modes = [named] if named else [key for key, on in settings.items() if key.startswith("pooling_mode_") and on]
     pooled = [_POOLED.get(mode, mode) for mode in modes]
     if len(pooled) != 1 or pooled[0] not in ("mean", "cls"):
-        raise InputError(f"{path}: the pooling {' + '.join(modes)!r} is none that entlink knows: mean or cls")
+        raise InputError(
+            f"{path}: the pooling {' + '.join(modes)!r} is none that entlink knows: mean or cls. Give "
+            "one with --pooling"
+        )
     return pooled[0]
 
 
 def _max_length(folder: Path, config: dict[str, Any]) -> int:
-    most = int(config.get("max_position_embeddings") or 512)
+    most = _length(folder / "config.json", config, "max_position_embeddings") or 512
     if config.get("model_type") in ("roberta", "xlm-roberta", "camembert"):
         most -= 2  # their first positions are not for tokens
     said = [
-        (_read(folder / "sentence_bert_config.json") or {}).get("max_seq_length"),
-        (_read(folder / "tokenizer_config.json") or {}).get("model_max_length"),
+        _length(path, _read(path) or {}, key)
+        for path, key in (
+            (folder / "sentence_bert_config.json", "max_seq_length"),
+            (folder / "tokenizer_config.json", "model_max_length"),
+        )
     ]
-    limits = [int(length) for length in said if length and length < _UNLIMITED]
+    limits = [length for length in said if 0 < length < _UNLIMITED]
     return min(most, *limits[:1]) if limits else most
 
 
-def _licence(folder: Path) -> str:
+def _length(path: Path, settings: dict[str, Any], key: str) -> int:
+    """A number of tokens; 0 where nothing is said."""
+    value = settings.get(key) or 0
+    if not isinstance(value, int | float) or value < 0:
+        raise InputError(f"{path}: {key} is {value!r}, and must be a number. Check the folder")
+    return int(value)
+
+
+def _front_matter(folder: Path) -> str:
+    """The settings at the top of a README, as hubs want them."""
     path = folder / "README.md"
-    if not path.is_file():
-        return ""
-    match = _FRONT_LICENCE.search(path.read_text(encoding="utf8", errors="replace")[:4000])
-    return match[1] if match else ""
+    found = _FRONT.match(path.read_text(encoding="utf8", errors="replace")[:20_000]) if path.is_file() else None
+    return found[1] if found else ""
+
+
+def _languages(front: str) -> str:
+    found = _LANGUAGES.search(front)
+    return ",".join(_CODE.findall(found[1] or found[2])) if found else ""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from entlink.encoders.models.card import CARD, ModelCard, check_files, read_card
+from entlink.encoders.models.card import CARD, ModelCard, check_files, check_weights, read_card
 from entlink.errors import DamagedError, ExistsError, InputError, MissingModelError
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -30,11 +30,11 @@ def is_model_name(name: str) -> bool:
     return _NAME.fullmatch(name) is not None
 
 
-def missing(name: str) -> MissingModelError:
-    """The error of a model that is nowhere."""
+def missing(name: str, usual: str = "minilm") -> MissingModelError:
+    """The error of a model that is nowhere; `usual` is what most will want."""
     return MissingModelError(
         f"there is no model {name!r} in {models_folder()}, nor a file or folder of that name. "
-        "`entlink models pull minilm` fetches the default one; `entlink models list` shows what is here"
+        f"`entlink models pull {usual}` fetches the default one; `entlink models list` shows what is here"
     )
 
 
@@ -75,6 +75,14 @@ def open_model(name: str, *, check: bool = True) -> tuple[Path, ModelCard]:
         if check:
             check_files(folder, card)
     return folder, card
+
+
+def open_installed(name: str, sha256: str = "") -> ModelCard:
+    """The card of a model that is there already, if its weights are those that the user wants."""
+    folder, card = open_model(name)
+    remedy = "it stays as it is. Make it anew with --force, or give another model another name"
+    check_weights(card.fetched, sha256, name, folder, remedy)
+    return card
 
 
 @contextmanager

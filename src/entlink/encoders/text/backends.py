@@ -37,7 +37,7 @@ class OnnxBackend:
 
     def __init__(self, model: Path | bytes, threads: int | None = None) -> None:
         self._model, self._threads = model, threads
-        self._session = _opened(model, threads)
+        self._session = open_session(model, threads)
         self._inputs = {one.name: one.type for one in self._session.get_inputs()}
         self._output, self.dimension = _hidden_output(self._session, model)
 
@@ -55,7 +55,7 @@ class OnnxBackend:
         from entlink.encoders.text.middle_layer import cut_after_middle
 
         cut = cut_after_middle(self._model)
-        return (self._session, self._output) if cut is None else (_opened(cut.graph, self._threads), cut.output)
+        return (self._session, self._output) if cut is None else (open_session(cut.graph, self._threads), cut.output)
 
     def _run(self, session: Any, output: str, ids: Ids, mask: Ids) -> Hidden:
         import numpy
@@ -71,7 +71,8 @@ class OnnxBackend:
         return hidden
 
 
-def _opened(model: Path | bytes, threads: int | None) -> Any:
+def open_session(model: Path | bytes, threads: int | None) -> Any:
+    """A model in onnxruntime, on the cores of this machine."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()

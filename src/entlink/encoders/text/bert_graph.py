@@ -15,12 +15,11 @@ import msgspec
 import numpy
 from numpy.typing import NDArray
 
+from entlink.encoders.graph_writer import GraphWriter, Value
 from entlink.errors import InputError
 
 Precision = Literal["fp32", "int8"]
 Weights: TypeAlias = Mapping[str, NDArray[Any]]
-_FUSED = "com.microsoft"
-_OPSET, _IR = 17, 8
 _INT8_LIMIT, _REDUCED_LIMIT = 127, 63  # seven bits: what reduce_range means
 _ACTIVATIONS = ("gelu", "gelu_new", "gelu_pytorch_tanh", "gelu_fast", "relu")
 _PREFIXES = ("", "bert.", "model.", "encoder.", "bert_model.", "0.auto_model.")
@@ -54,24 +53,11 @@ def can_write(config: Mapping[str, Any]) -> bool:
 
 def bert_graph(weights: Weights, config: BertConfig, precision: Precision = "fp32") -> bytes:
     """The encoder of a BERT as an ONNX file; weights it needs and does not find are told by name."""
-    import onnx
-
     graph = _Graph(_Checked(weights, finite=precision == "int8"), config, precision)
     graph.write()
-    helper = onnx.helper
-    shape = ["batch", "length"]
-    inputs = [
-        helper.make_tensor_value_info(name, onnx.TensorProto.INT64, shape)
-        for name in ("input_ids", "attention_mask", "token_type_ids")
-    ]
-    output = helper.make_tensor_value_info("last_hidden_state", onnx.TensorProto.FLOAT, [*shape, config.hidden_size])
-    model = helper.make_model(
-        helper.make_graph(graph.nodes, "bert", inputs, [output], graph.initialisers),
-        opset_imports=[helper.make_opsetid("", _OPSET), helper.make_opsetid(_FUSED, 1)],
-        ir_version=_IR,
-        producer_name="entlink",
-    )
-    return bytes(model.SerializeToString(deterministic=True))
+    shape: list[str | int] = ["batch", "length"]
+    inputs = [Value(name, shape, "int64") for name in ("input_ids", "attention_mask", "token_type_ids")]
+    return graph.model("bert", inputs, [Value("last_hidden_state", [*shape, config.hidden_size])])
 
 
 def quantised(matrix: NDArray[Any], limit: int, axis: int) -> tuple[NDArray[numpy.int8], NDArray[numpy.float32]]:
@@ -109,18 +95,17 @@ class _Checked:
         return found
 
 
-class _Graph:
+class _Graph(GraphWriter):
     """Nodes and weights as they are put one after the other."""
 
     def __init__(self, weights: _Checked, config: BertConfig, precision: Precision) -> None:
-        self.nodes: list[Any] = []
-        self.initialisers: list[Any] = []
+        super().__init__()
         self._weights, self._config, self._precision = weights, config, precision
 
     def write(self) -> None:
         config = self._config
         for name in ("input_ids", "attention_mask", "token_type_ids"):
-            self._node("Cast", [name], [f"{name}.32"], to=6)
+            self.node("Cast", [name], [f"{name}.32"], to=6)
         if self._precision == "int8":
             self._constants()
         hidden = self._embeddings()
@@ -149,41 +134,41 @@ class _Graph:
         kinds = self._weights(f"{name}.token_type_embeddings.weight", config.type_vocab_size, config.hidden_size)
         gamma, beta = self._norm(f"{name}.LayerNorm")
         if self._precision == "fp32":
-            tables = [self._hold(f"{name}.{at}", table) for at, table in enumerate((words, kinds, places))]
+            tables = [self.hold(f"{name}.{at}", table) for at, table in enumerate((words, kinds, places))]
             # The operator takes words, places, kinds in this order.
             inputs = ["input_ids.32", "token_type_ids.32", tables[0], tables[2], tables[1], gamma, beta]
-            self._node("EmbedLayerNormalization", inputs, ["embedded", ""], fused=True, epsilon=config.layer_norm_eps)
+            self.node("EmbedLayerNormalization", inputs, ["embedded", ""], fused=True, epsilon=config.layer_norm_eps)
             return "embedded"
         whole, scale = quantised(words, _INT8_LIMIT, 1)
-        self._node("Gather", [self._hold("words", whole), "input_ids.32"], ["words.whole"])
-        self._node("Cast", ["words.whole"], ["words.float"], to=1)
-        self._node("Gather", [self._hold("words.scales", scale[:, None]), "input_ids.32"], ["words.scale"])
-        self._node("Mul", ["words.float", "words.scale"], ["words.taken"])
-        self._node("Shape", ["input_ids"], ["length"], start=1, end=2)
-        self._node(
+        self.node("Gather", [self.hold("words", whole), "input_ids.32"], ["words.whole"])
+        self.node("Cast", ["words.whole"], ["words.float"], to=1)
+        self.node("Gather", [self.hold("words.scales", scale[:, None]), "input_ids.32"], ["words.scale"])
+        self.node("Mul", ["words.float", "words.scale"], ["words.taken"])
+        self.node("Shape", ["input_ids"], ["length"], start=1, end=2)
+        self.node(
             "Slice",
-            [self._hold("places", places), self._hold("zero", numpy.zeros(1, numpy.int64)), "length"],
+            [self.hold("places", places), self.hold("zero", numpy.zeros(1, numpy.int64)), "length"],
             ["places.taken"],
         )
-        self._node("Gather", [self._hold("kinds", kinds), "token_type_ids.32"], ["kinds.taken"])
-        self._node("Add", ["kinds.taken", "places.taken"], ["placed"])
+        self.node("Gather", [self.hold("kinds", kinds), "token_type_ids.32"], ["kinds.taken"])
+        self.node("Add", ["kinds.taken", "places.taken"], ["placed"])
         inputs = ["words.taken", "placed", gamma, beta]
-        self._node("SkipLayerNormalization", inputs, ["embedded"], fused=True, epsilon=config.layer_norm_eps)
+        self.node("SkipLayerNormalization", inputs, ["embedded"], fused=True, epsilon=config.layer_norm_eps)
         return "embedded"
 
     def _attention(self, name: str, hidden: str) -> str:
         size, heads = self._config.hidden_size, self._config.num_attention_heads
         parts = [f"{name}.self.{part}" for part in ("query", "key", "value")]
         matrix = numpy.concatenate([self._weights(f"{part}.weight", size, size).T for part in parts], axis=1)
-        bias = self._hold(f"{name}.bias", numpy.concatenate([self._weights(f"{part}.bias", size) for part in parts]))
+        bias = self.hold(f"{name}.bias", numpy.concatenate([self._weights(f"{part}.bias", size) for part in parts]))
         mask, output = "attention_mask.32", f"{name}.out"
         if self._precision == "fp32":
-            inputs = [hidden, self._hold(f"{name}.weight", matrix), bias, mask]
-            self._node("Attention", inputs, [output], fused=True, num_heads=heads)
+            inputs = [hidden, self.hold(f"{name}.weight", matrix), bias, mask]
+            self.node("Attention", inputs, [output], fused=True, num_heads=heads)
             return output
         thirds = [f"{name}.{part}" for part in ("query", "key", "value")]
-        self._node("Split", [self._whole_product(name, hidden, matrix)], thirds, axis=-1)
-        self._node("MultiHeadAttention", [*thirds, bias, mask], [output], fused=True, num_heads=heads)
+        self.node("Split", [self._whole_product(name, hidden, matrix)], thirds, axis=-1)
+        self.node("MultiHeadAttention", [*thirds, bias, mask], [output], fused=True, num_heads=heads)
         return output
 
     def _product(self, name: str, hidden: str, wide: int, high: int) -> str:
@@ -191,73 +176,59 @@ class _Graph:
         if self._precision == "int8":
             return self._whole_product(name, hidden, matrix)
         output = f"{name}.product"
-        self._node("MatMul", [hidden, self._hold(f"{name}.weight", matrix)], [output])
+        self.node("MatMul", [hidden, self.hold(f"{name}.weight", matrix)], [output])
         return output
 
     def _whole_product(self, name: str, hidden: str, matrix: NDArray[numpy.float32]) -> str:
         """A product in whole numbers: tokens are rows, each with a scale of its own."""
         row, scale = f"{name}.row", f"{name}.row_scale"
-        shape = self._hold(f"{name}.row_shape", numpy.array([-1, matrix.shape[0]], numpy.int64))
-        self._node("Reshape", [hidden, shape], [row])
-        self._node("Abs", [row], [f"{row}.absolute"])
-        self._node("ReduceMax", [f"{row}.absolute"], [f"{row}.largest"], axes=[-1], keepdims=1)
-        self._node("Mul", [f"{row}.largest", "step"], [f"{row}.step"])
-        self._node("Max", [f"{row}.step", "tiny"], [scale])
-        self._node("Reshape", [scale, "flat"], [f"{scale}.flat"])
-        self._node("Shape", [f"{scale}.flat"], [f"{row}.count"])
-        self._node("Expand", ["middle", f"{row}.count"], [f"{row}.middle"])
-        self._node("QuantizeLinear", [row, f"{scale}.flat", f"{row}.middle"], [f"{row}.whole"], axis=0)
+        shape = self.hold(f"{name}.row_shape", numpy.array([-1, matrix.shape[0]], numpy.int64))
+        self.node("Reshape", [hidden, shape], [row])
+        self.node("Abs", [row], [f"{row}.absolute"])
+        self.node("ReduceMax", [f"{row}.absolute"], [f"{row}.largest"], axes=[-1], keepdims=1)
+        self.node("Mul", [f"{row}.largest", "step"], [f"{row}.step"])
+        self.node("Max", [f"{row}.step", "tiny"], [scale])
+        self.node("Reshape", [scale, "flat"], [f"{scale}.flat"])
+        self.node("Shape", [f"{scale}.flat"], [f"{row}.count"])
+        self.node("Expand", ["middle", f"{row}.count"], [f"{row}.middle"])
+        self.node("QuantizeLinear", [row, f"{scale}.flat", f"{row}.middle"], [f"{row}.whole"], axis=0)
         whole, scales = quantised(matrix, _REDUCED_LIMIT, 0)
-        weight, weight_scale = self._hold(f"{name}.weight", whole), self._hold(f"{name}.scale", scales)
-        zeros = self._hold(f"{name}.zero", numpy.zeros(scales.size, numpy.int8))
+        weight, weight_scale = self.hold(f"{name}.weight", whole), self.hold(f"{name}.scale", scales)
+        zeros = self.hold(f"{name}.zero", numpy.zeros(scales.size, numpy.int8))
         inputs = [f"{row}.whole", weight, "one", weight_scale, "centre", zeros]
-        self._node("MatMulIntegerToFloat", inputs, [f"{name}.unscaled"], fused=True)
-        self._node("Mul", [f"{name}.unscaled", scale], [f"{name}.scaled"])
-        self._node("Reshape", [f"{name}.scaled", "batch_shape"], [f"{name}.product"])
+        self.node("MatMulIntegerToFloat", inputs, [f"{name}.unscaled"], fused=True)
+        self.node("Mul", [f"{name}.unscaled", scale], [f"{name}.scaled"])
+        self.node("Reshape", [f"{name}.scaled", "batch_shape"], [f"{name}.product"])
         return f"{name}.product"
 
     def _constants(self) -> None:
         """What every product in whole numbers uses: unsigned bytes around 128, and the shape of the batch."""
         for name, value in (("one", 1), ("step", 1 / _INT8_LIMIT), ("tiny", 1e-9)):
-            self._hold(name, numpy.asarray(value, numpy.float32))
-        self._hold("flat", numpy.array([-1], numpy.int64))
-        self._hold("middle", numpy.array([128], numpy.uint8))
-        self._hold("centre", numpy.asarray(128, numpy.uint8))
-        self._node("Shape", ["input_ids"], ["batch_and_length"])
-        self._node("Concat", ["batch_and_length", "flat"], ["batch_shape"], axis=0)
+            self.hold(name, numpy.asarray(value, numpy.float32))
+        self.hold("flat", numpy.array([-1], numpy.int64))
+        self.hold("middle", numpy.array([128], numpy.uint8))
+        self.hold("centre", numpy.asarray(128, numpy.uint8))
+        self.node("Shape", ["input_ids"], ["batch_and_length"])
+        self.node("Concat", ["batch_and_length", "flat"], ["batch_shape"], axis=0)
 
     def _activated(self, name: str, wide: str, size: int) -> str:
-        bias = self._hold(f"{name}.bias", self._weights(f"{name}.bias", size))
+        bias = self.hold(f"{name}.bias", self._weights(f"{name}.bias", size))
         output, kind = f"{name}.active", self._config.hidden_act
         if kind == "relu":
-            self._node("Add", [wide, bias], [f"{name}.biased"])
-            self._node("Relu", [f"{name}.biased"], [output])
+            self.node("Add", [wide, bias], [f"{name}.biased"])
+            self.node("Relu", [f"{name}.biased"], [output])
         else:
-            self._node("BiasGelu" if kind == "gelu" else "FastGelu", [wide, bias], [output], fused=True)
+            self.node("BiasGelu" if kind == "gelu" else "FastGelu", [wide, bias], [output], fused=True)
         return output
 
     def _added_and_normed(self, name: str, one: str, other: str, output: str) -> str:
         gamma, beta = self._norm(f"{name}.LayerNorm")
-        bias = self._hold(f"{name}.bias", self._weights(f"{name}.dense.bias", self._config.hidden_size))
+        bias = self.hold(f"{name}.bias", self._weights(f"{name}.dense.bias", self._config.hidden_size))
         inputs, epsilon = [one, other, gamma, beta, bias], self._config.layer_norm_eps
-        self._node("SkipLayerNormalization", inputs, [output], fused=True, epsilon=epsilon)
+        self.node("SkipLayerNormalization", inputs, [output], fused=True, epsilon=epsilon)
         return output
 
     def _norm(self, name: str) -> tuple[str, str]:
         size = self._config.hidden_size
         gamma, beta = (self._weights(f"{name}.{part}", size) for part in ("weight", "bias"))
-        return self._hold(f"{name}.gamma", gamma), self._hold(f"{name}.beta", beta)
-
-    def _hold(self, name: str, values: NDArray[Any]) -> str:
-        from onnx import numpy_helper
-
-        self.initialisers.append(numpy_helper.from_array(numpy.ascontiguousarray(values), name))
-        return name
-
-    def _node(
-        self, kind: str, inputs: list[str], outputs: list[str], *, fused: bool = False, **attributes: Any
-    ) -> None:
-        from onnx import helper
-
-        domain = _FUSED if fused else ""
-        self.nodes.append(helper.make_node(kind, inputs, outputs, domain=domain, **attributes))
+        return self.hold(f"{name}.gamma", gamma), self.hold(f"{name}.beta", beta)

@@ -45,9 +45,11 @@ class TransformerEncoder:
         reader: Reader,
         pooling: Pooling,
         span_pooling: Pooling = "span",
+        instruction: str = "",
     ) -> None:
         self.name, self.identity, self.dimension = name, identity, backend.dimension
         self.pooling, self.span_pooling = pooling, span_pooling
+        self.instruction = instruction  # what is to be put before a text that asks, and not before one that is found
         self._backend, self._reader = backend, reader
 
     def __repr__(self) -> str:

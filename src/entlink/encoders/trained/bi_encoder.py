@@ -107,6 +107,11 @@ class TrainedDual:
             rows[start : start + len(part)] = self._encoded(read, self._entity_tower, self._entity_layer)
         return rows
 
+    def compare(self, mention: Vectors, entities: Vectors) -> Vectors:
+        """How like the vector of a mention is to each of the rows of entities."""
+        found: Vectors = numpy.einsum("ed,d->e", entities, mention)  # the same in any batch
+        return found
+
     def mention_content(self, document: Document, mention: Mention) -> object:
         """The tokens that are read."""
         return _key(self._reader.mention(document, mention))

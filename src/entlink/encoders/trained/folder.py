@@ -20,6 +20,7 @@ from entlink.encoders.text.batching import batches
 from entlink.encoders.text.transformer import encoded
 from entlink.encoders.trained.pair_tokens import PairReader
 from entlink.encoders.trained.settings import pair_settings
+from entlink.encoders.trained.type_names import TYPES
 from entlink.errors import DamagedError, InputError, MissingModelError
 
 if TYPE_CHECKING:
@@ -32,14 +33,22 @@ if TYPE_CHECKING:
 
     Head = Mapping[str, NDArray[numpy.float32]]
 
-Kind = Literal["dual", "cross", "joint"]
+Kind = Literal["dual", "cross", "joint", "map"]
 GRAPH, MENTION_GRAPH, ENTITY_GRAPH = "model.onnx", "mention.onnx", "entity.onnx"
 TOKENIZER, HEAD = "tokenizer.json", "head.safetensors"
-_READ = (GRAPH, MENTION_GRAPH, ENTITY_GRAPH, TOKENIZER, HEAD)  # weights to train on from may be beside them, larger
+_READ = (
+    GRAPH,
+    MENTION_GRAPH,
+    ENTITY_GRAPH,
+    TOKENIZER,
+    HEAD,
+    TYPES,
+)  # weights to train on from may be beside them, larger
 _WANTED = {
     "dual": "an encoder of mentions and entities",
     "cross": "a cross-encoder, which scores pairs of a mention and an entity",
     "joint": "a joint model, which finds mentions and links them",
+    "map": "a map over the vectors of an encoder",
 }
 
 

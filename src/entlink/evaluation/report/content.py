@@ -47,6 +47,7 @@ def _tables(
         score_tables.scores_table(runs, is_comparable=is_comparable),
         score_tables.conventions_table(runs, is_comparable=is_comparable),
         score_tables.nil_table(runs),
+        score_tables.nil_types_table(runs),
         score_tables.accuracy_table(runs),
         score_tables.candidates_table(runs),
         score_tables.ranking_table(runs),

@@ -131,6 +131,19 @@ def nil_table(runs: Sequence[Run]) -> Table | None:
     return Table("nil", "NIL", (head(runs, "answer"), *_SCORES, *_COUNTS), groups)
 
 
+def nil_types_table(runs: Sequence[Run]) -> Table | None:
+    """What was said of NIL gold, by its type: the right type, another one, an entity, or nothing."""
+    by_type = [run.evaluation.nil_types for run in runs]
+    said = dict.fromkeys(answer for types in by_type for row in types.values() for answer in row)
+    if not said:
+        return None
+    groups = [
+        Group(run.label if len(runs) > 1 else "", [(wanted, *map(row.get, said)) for wanted, row in types.items()])
+        for run, types in zip(runs, by_type, strict=True)
+    ]
+    return Table("nil types", "What was said of NIL, by gold's type", ("gold", *said), groups)
+
+
 def _nil_cells(micro: Micro) -> list[Cell]:
     """Nothing asked and nothing answered is no score to show."""
     scores = micro_scores(micro) if micro.gold or micro.predicted else [None] * len(_SCORES)

@@ -95,7 +95,7 @@ def _rules_agree(evaluation: Evaluation) -> bool:
 
 
 def _nil(report: Report) -> list[Html]:
-    found = _shown(report, "nil") or [note("No gold is NIL, and no run says NIL.")]
+    found = _shown(report, "nil", "nil types") or [note("No gold is NIL, and no run says NIL.")]
     return [*found, *_shown(report, "accuracy")]
 
 

@@ -25,6 +25,8 @@ from entlink.evaluation.scoring.tally import Tally
 from entlink.evaluation.scoring.usual_score import usual_score
 
 _CANDIDATES = attrgetter("candidates")
+# What stands in the place of a type where gold or an answer has none.
+NO_TYPE, AN_ENTITY, NOTHING_SAID = "NIL without a type", "an entity", "nothing"
 
 
 class ScorerOptions(Record, frozen=True):
@@ -56,7 +58,8 @@ class Scorer:
         self.tally = Tally()
         self.groups: list[str | None] = []
         self.outcomes: Counter[Outcome] = Counter()
-        self.typed_nil = self.outside = self.spans = self.gold_spans = 0
+        self.outside = self.spans = self.gold_spans = 0
+        self.nil_types: Counter[tuple[str, str]] = Counter()  # of NIL gold: its type, and what was said
         self.has_candidates = self.has_evidence = False
         examples = Examples(options.examples, options.seed, identities)
         self.blamer = Blamer(options.convention, identities, examples)
@@ -93,25 +96,38 @@ class Scorer:
         for name, counts in score.counts.items():
             if counts is not NOTHING:
                 self.tally.add(name, counts)
-        self._count_accuracy(document, score)
+        self._count_accuracy(document, score, 0 if score.is_plain else self._typed_nil(document, score))
         self.outside += score.outside
         self.spans += len(score.predicted)
         self.gold_spans += len(document.gold)
 
-    def _count_accuracy(self, document: Document, score: DocumentScore) -> None:
+    def _typed_nil(self, document: Document, score: DocumentScore) -> int:
+        """How many NILs are said with gold's type; all that is said of NIL gold is noted by type."""
+        right = 0
+        for gold, answer in zip(document.gold, score.answers, strict=True):
+            if gold.entities or gold.optional:
+                continue
+            said = NOTHING_SAID if answer is None else AN_ENTITY if answer.entity else answer.nil_type or NO_TYPE
+            self.nil_types[gold.nil_type or NO_TYPE, said] += 1
+            right += answer is not None and answer.entity is None and gold.nil_type == answer.nil_type
+        return right
+
+    def _count_accuracy(self, document: Document, score: DocumentScore, typed_nil: int) -> None:
         """Right answers over gold mentions, whatever the rule for NIL: over all, and over those to entities."""
         if score.fates is not None:
             fates = score.fates
             nil = fates.get(RIGHT_NIL, 0), fates.get(RIGHT_NIL, 0) + fates.get(WRONG_NIL, 0)
             in_kb = Counts(fates[RIGHT], 0, len(score.right) - nil[1])
+            for name, met in (("accuracy", nil[0]), ("accuracy_typed_nil", typed_nil)):
+                self.tally.add(name, Counts(in_kb.correct + met, 0, len(score.right)) if nil[1] else in_kb)
             self.tally.add("accuracy_in_kb", in_kb)
-            self.tally.add("accuracy", Counts(in_kb.correct + nil[0], 0, len(score.right)) if nil[1] else in_kb)
             return
         links = zip(document.gold, score.right, strict=True)
         asked = [(bool(gold.entities), is_right) for gold, is_right in links if not gold.optional]
         right = [is_right for has_entity, is_right in asked if has_entity]
         self.tally.add("accuracy_in_kb", Counts(sum(right), 0, len(right)))
         self.tally.add("accuracy", Counts(sum(is_right for _, is_right in asked), 0, len(asked)))
+        self.tally.add("accuracy_typed_nil", Counts(sum(right) + typed_nil, 0, len(asked)))
 
     def _watch(self, gold: Document, predicted: Document) -> None:
         ours, theirs = self.watches
@@ -135,9 +151,3 @@ class Scorer:
         if has_candidates and self.options.evidence and not self.has_evidence:
             name = self.options.evidence
             self.has_evidence = any(name in one.evidence for link in score.predicted for one in link.candidates)
-        if not score.is_plain:
-            self.typed_nil += sum(
-                answer is not None and answer.entity is None and gold.nil_type == answer.nil_type
-                for gold, answer in zip(document.gold, score.answers, strict=True)
-                if not (gold.entities or gold.optional)
-            )

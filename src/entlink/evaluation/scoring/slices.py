@@ -13,6 +13,7 @@ from entlink.evaluation.scoring.items import surface_of
 from entlink.text.titles import folded_title, overlap_category
 
 Labels = tuple[str, ...]
+CoarseOf = Callable[[Sequence[str]], str | None]
 _MOST_REMEMBERED = 500_000
 _NIL, _IN_KB, _UNKNOWN = ("NIL",), ("in-KB",), ("unknown to the KB",)
 
@@ -62,12 +63,14 @@ def slicers(
     identities: Identities | None = None,
     names: Names | None = None,
     training: Training | None = None,
+    coarse: CoarseOf | None = None,
 ) -> list[Slicer]:
     """The slicers of these names; None: all that can be had with what is given.
 
-    `meta:FIELD` is a field of the document's meta, `gold:FIELD` one of the gold link's.
+    `coarse` gives the coarse type of an entity by its types. `meta:FIELD` is a field of the document's meta,
+    `gold:FIELD` one of the gold link's.
     """
-    able = _able(identities, names, training)
+    able = _able(identities, names, training, coarse)
     if wanted is None:
         return list(able.values())
     found = []
@@ -82,14 +85,16 @@ def slicers(
 
 
 def _unknown(name: str, able: dict[str, Slicer]) -> str:
-    needs = {"popular": "--kb", "seen": "--train"}
+    needs = {"popular": "--kb", "seen": "--train", "coarse": "--kb, with coarse types or a hierarchy of types"}
     if name in needs:
         return f"the slice {name!r} needs {needs[name]}"
     names = ", ".join(dict.fromkeys([*able, *needs]))
     return f"there is no slice {name!r}. Choose among {names}, meta:FIELD, gold:FIELD"
 
 
-def _able(identities: Identities | None, names: Names | None, training: Training | None) -> dict[str, Slicer]:
+def _able(
+    identities: Identities | None, names: Names | None, training: Training | None, coarse: CoarseOf | None
+) -> dict[str, Slicer]:
     found = [Slicer("kb", lambda document: _kb_labels(document, identities))]
     if names is not None:
         found.append(Slicer("popular", partial(_by_surface, labels=_Popularity(names).labels)))
@@ -107,6 +112,8 @@ def _able(identities: Identities | None, names: Names | None, training: Training
         Slicer("language", of_document=lambda document: (document.language,) if document.language else ()),
         Slicer("type", lambda document: _type_labels(document, identities), needs_details=identities is None),
     ]
+    if coarse is not None:
+        found.append(Slicer("coarse", partial(_coarse_labels, identities=identities, coarse=coarse)))
     return {one.name: one for one in found}
 
 
@@ -164,6 +171,17 @@ def _types(gold: GoldLink, identities: Identities | None) -> Labels:
         return tuple(dict.fromkeys(str(own).split("|")))
     entity = identities.entity(gold.entities[0]) if identities and gold.entities else None
     return tuple(dict.fromkeys(entity.types)) if entity else ()
+
+
+def _coarse_labels(document: Document, identities: Identities | None, coarse: CoarseOf) -> Sequence[Labels] | None:
+    """The coarse type that the knowledge base gives the gold entity; of NIL, the type that it was annotated with."""
+    return _if_any(_coarse(gold, identities, coarse) for gold in document.gold)
+
+
+def _coarse(gold: GoldLink, identities: Identities | None, coarse: CoarseOf) -> Labels:
+    entity = identities.entity(gold.entities[0]) if identities and gold.entities else None
+    found = gold.nil_type if entity is None else coarse(entity.types)
+    return () if found is None else (found,)
 
 
 def _title(gold: GoldLink, identities: Identities | None) -> str | None:

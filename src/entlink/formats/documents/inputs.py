@@ -11,6 +11,7 @@ from typing import BinaryIO, Literal, NamedTuple, cast, get_args
 
 from entlink.documents import Document
 from entlink.errors import InputError
+from entlink.formats.documents.captioned import beside, captioned_pictures
 from entlink.formats.documents.lines import read_documents
 from entlink.formats.markup.reading import Markup, guess_markup
 from entlink.formats.public.catalogue import PublicFormat, public_format, tell_format
@@ -28,7 +29,8 @@ class OpenDocuments(NamedTuple):
     """An open input: documents as JSON lines when `markup` is None, else one text with that markup.
 
     `position` tells how many bytes of `size` were read, where the size is known; `is_guessed` that only a first {
-    says that it is documents. `gold` is the format of a file of gold that is not our own, which lies at `path`.
+    says that it is documents. `gold` is the format of a file of gold that is not our own, which lies at `path`;
+    without a format, that is a folder of captioned pictures.
     """
 
     file: BinaryIO
@@ -38,12 +40,16 @@ class OpenDocuments(NamedTuple):
     is_guessed: bool
     path: Path | None = None
     gold: PublicFormat | None = None
+    folder: Path = Path()  # where paths of pictures count from
 
     def documents(self, on_error: OnError, on_problem: OnProblem | None) -> Iterator[Document]:
         """The documents, read one after the other."""
         if self.path is not None and self.gold is not None:
             return self.gold.read_as("gold", self.path, on_error=on_error, on_problem=on_problem)
-        return read_documents(self.file, on_error=on_error, on_problem=on_problem)
+        if self.path is not None:
+            return captioned_pictures(self.path, on_error=on_error, on_problem=on_problem)
+        documents = read_documents(self.file, on_error=on_error, on_problem=on_problem)
+        return (beside(document, self.folder) for document in documents)
 
 
 class _NamedFile(io.BufferedReader):
@@ -64,12 +70,16 @@ def open_documents(
 ) -> Iterator[OpenDocuments]:
     """Open a file, plain or compressed, or take a binary stream, which stays open; `name` is for one without.
 
+    A folder is one of pictures with captions: NAME.jpg beside NAME.txt.
     A file that holds "gold" may be of any format with gold that entlink reads, told from its content if not by
     `gold_format`; a stream of it is our own documents.
     """
     if holds not in get_args(Holds):
         raise InputError(f"an input cannot hold {holds!r}: choose among {', '.join(get_args(Holds))}")
     path = Path(source) if isinstance(source, str | Path) else None
+    if path is not None and path.is_dir() and holds != "gold":
+        yield OpenDocuments(io.BytesIO(), None, lambda: 0, 0, False, path)
+        return
     gold = _gold_format(path, gold_format) if holds == "gold" else None
     if gold is not None and gold.name != "jsonl":
         yield OpenDocuments(io.BytesIO(), None, lambda: 0, 0, False, path, gold)
@@ -82,7 +92,10 @@ def open_documents(
         is_guessed = markup is None and holds == "auto" and not _is_named_as_documents(name)
         size = path.stat().st_size if path else 0
         try:
-            yield OpenDocuments(cast("BinaryIO", file), markup, lambda: meter.consumed, size, is_guessed)
+            folder = path.parent if path else Path()
+            yield OpenDocuments(
+                cast("BinaryIO", file), markup, lambda: meter.consumed, size, is_guessed, folder=folder
+            )
         finally:
             file.detach()
 

@@ -95,6 +95,7 @@ class DocumentRow(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     turns: list[TurnRow] | UnsetType = UNSET
     language: OptionalText = UNSET
     date: OptionalText = UNSET
+    image: ImageRow | str | UnsetType | None = UNSET  # as one of `images`
     images: list[ImageRow | str] | UnsetType = UNSET
     mentions: list[MentionRow] | UnsetType | None = UNSET
     gold: list[GoldRow] | UnsetType = UNSET

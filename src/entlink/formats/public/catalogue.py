@@ -101,6 +101,8 @@ _ALL = (
     PublicFormat("refined-output", "spans of ReFinED as JSON", "outputs.refined", "links"),
     PublicFormat("spacy-output", "spaCy's Doc.to_json with knowledge base ids", "outputs.spacy", "links"),
     PublicFormat("fever", "claims of FEVER with their verdicts, without spans", "public.fever", "gold"),
+    PublicFormat("tac-kbp", "mentions of TAC-KBP in a tab file beside its XML documents", "public.tac_kbp", "gold"),
+    PublicFormat("cleek", "JSON documents linked to Wikipedia and CN-DBpedia, as in CLEEK", "public.cleek", "gold"),
     PublicFormat(
         "linked-mentions", "JSON lines with a text and its linked mentions", "public.linked_mentions", "gold"
     ),

@@ -15,7 +15,7 @@ from entlink.kb.store.hyperlinks import (
     Hyperlink,
     decode_hyperlinks,
     description_checksum,
-    has_table,
+    keeps_hyperlinks,
     put_hyperlinks,
 )
 from entlink.kb.store.store import Store
@@ -68,7 +68,7 @@ def merge_hyperlinks(merged: Store, stores: Sequence[Store], new_key: Callable[[
     """
     for number in reversed(range(len(stores))):
         store = stores[number]
-        if has_table(store.connection):
+        if keeps_hyperlinks(store.connection):
             for key, description, links in _moved(merged, store, lru_cache(_REMEMBERED)(partial(new_key, number))):
                 put_hyperlinks(merged.connection, key, description, links)
 

@@ -20,16 +20,16 @@ from entlink.io.record_files import read_batches
 from entlink.kb.build.part_files import PAGE_SCHEME, PAGES, StagedPage
 from entlink.kb.build.read_sources import StagedSource
 from entlink.kb.build.source_parts import PROBLEMS_KEPT, PartedSource
-from entlink.kb.build.wiki_names import ALIAS, DISAMBIGUATION, IMAGE, Extra
+from entlink.kb.build.wiki_names import ALIAS, DISAMBIGUATION, IMAGE, INTERNAL, Extra
+from entlink.kb.build.wikidata_items import WIKIDATA
 from entlink.kb.names.index_rows import JsonLines
 from entlink.kb.store.store import Store
 from entlink.kb.store.texts import TextWriter
 from entlink.kb.store.versions import add_version, check_apart, stated_version, version_from, with_dates_in_utc
-from entlink.kb.store.writing import insert_entity, set_meta, transaction
+from entlink.kb.store.writing import insert_entity, replace_current, set_meta, transaction
 from entlink.sources import Page
 
 KEYS = "keys.jsonl"
-WIKIDATA = "wikidata"
 
 
 class StoredPage(msgspec.Struct):
@@ -50,6 +50,8 @@ class Checkpoint(msgspec.Struct):
     read: dict[int, int] = {}
     doubles: dict[int, int] = {}
     disambiguations: dict[int, int] = {}
+    internal: dict[int, int] = {}
+    last_item: int = 0  # the largest key of an item of Wikidata, which come before the pages of a wiki
     problems: list[str] = []
 
 
@@ -62,6 +64,7 @@ class Piece(NamedTuple):
     path: Path
     before: int
     wiki: str | None
+    has_items: bool = False
 
 
 class Ingestion:
@@ -111,6 +114,7 @@ class Ingestion:
                     keys.add(StoredPage(piece.number, record, key))
                     checkpoint.pages += page.valid_to is None
                     checkpoint.texts += page.texts
+                    checkpoint.last_item = key if piece.has_items else checkpoint.last_item
             checkpoint.parts += 1
             if self._texts is not None:
                 self._texts.commit()
@@ -124,10 +128,13 @@ class Ingestion:
 
     def _take_page(self, connection: sqlite3.Connection, staged: StagedPage, piece: Piece, record: int) -> int | None:
         extras = self._extras.of(piece.number, record)
-        if any(extra.scheme == DISAMBIGUATION for extra in extras):
-            counted = self.checkpoint.disambiguations  # known by a table of a wiki of which there is no export
-            counted[piece.source] = counted.get(piece.source, 0) + 1
-            return None
+        for scheme, counted in (
+            (DISAMBIGUATION, self.checkpoint.disambiguations),  # by a table of a wiki of which there is no export
+            (INTERNAL, self.checkpoint.internal),
+        ):
+            if any(extra.scheme == scheme for extra in extras):
+                counted[piece.source] = counted.get(piece.source, 0) + 1
+                return None
         entity = with_extras(staged.entity, extras)
         if self._by_wikidata and WIKIDATA in entity.external:
             entity = msgspec.structs.replace(entity, id=entity.external[WIKIDATA])
@@ -160,12 +167,16 @@ class Ingestion:
         return _store_version(self._store, connection, key, page)
 
     def _store_wiki_page(self, connection: sqlite3.Connection, key: int, page: Page, wiki: str) -> int:
-        """A page under an id that is there: a past version of it, another page of the same name, or a double."""
+        """A page under an id that is there: an item's, a past version, another page of the name, or a double."""
         if self._texts is not None:
             self._texts.commit()  # the store reads there what was put just now
         entity, there = page.entity, self._store.entity(key)
         number = entity.external.get(PAGE_SCHEME)
-        is_other_wiki = self._wiki_of(key) != wiki
+        is_item = key <= self.checkpoint.last_item
+        if is_item and there is not None and PAGE_SCHEME not in there.external:
+            replace_current(connection, key, joined_with_page(there, entity), page.valid_from, page.valid_to)
+            return key
+        is_other_wiki = not is_item and self._wiki_of(key) != wiki
         if is_other_wiki or (there is not None and there.external.get(PAGE_SCHEME) != number):
             apart = f"{entity.id}#{wiki if is_other_wiki and wiki else number}"
             if "#" not in entity.id:  # which no title holds
@@ -191,7 +202,8 @@ def pieces_of(folder: Path, staged: Sequence[StagedSource], sources: Sequence[Pa
     for number, (each, source) in enumerate(zip(staged, sources, strict=True)):
         before = 0
         for name, pages in zip(each.parts, each.pages, strict=True):
-            pieces.append(Piece(len(pieces), folder / name, number, source.path, before, source.wiki))
+            has_items = source.format == WIKIDATA
+            pieces.append(Piece(len(pieces), folder / name, number, source.path, before, source.wiki, has_items))
             before += pages
     return pieces
 
@@ -228,6 +240,25 @@ def with_extras(entity: Entity, extras: Sequence[Extra]) -> Entity:
         else:
             external = {extra.scheme: extra.value, **external}
     return msgspec.structs.replace(entity, aliases=tuple(aliases), images=tuple(images), external=external)
+
+
+def joined_with_page(item: Entity, page: Entity) -> Entity:
+    """An item of Wikidata with its page in a wiki: title and text of the page, names of both, types of the item."""
+    aliases = dict.fromkeys((*page.aliases, item.title, *item.aliases))
+    aliases.pop(page.title, None)
+    return Entity(
+        item.id,
+        page.title,
+        page.description or item.description,
+        tuple(aliases),
+        item.types or page.types,
+        tuple(dict.fromkeys((*item.images, *page.images))),
+        page.language,
+        page.created,
+        page.revised,
+        {**page.external, **item.external},
+        item.claims,
+    )
 
 
 def _double(id: str) -> FieldError:

@@ -17,9 +17,11 @@ from entlink.engine.local import LocalEngine
 from entlink.engine.protocol import Engine
 from entlink.errors import ExistsError, InputError
 from entlink.io.atomic import put_in_place, write_lock
+from entlink.io.files import check_is_path
 from entlink.io.progress import Progress, ignore_progress
 from entlink.io.resuming import PLAN, Stamp, stamps, take_up
 from entlink.kb.build.steps import EXPORT, TABLES, Building, BuildOptions
+from entlink.kb.build.wikidata_items import WIKIDATA, types_to_drop
 from entlink.kb.store.manifest import Manifest
 from entlink.kb.store.store import DATABASE, REPLACED, Store
 from entlink.kb.store.writing import create_store
@@ -29,6 +31,7 @@ from entlink.version import __version__
 __all__ = ["BuildOptions", "build", "check_found", "check_target", "move_into_place", "telling_of_leftovers"]
 
 SUFFIX = ".building"
+_ORDER = {TABLES: 0, WIKIDATA: 1}  # what a page is joined with is read before it
 
 
 class _Plan(msgspec.Struct, frozen=True):
@@ -99,6 +102,9 @@ def check_found(manifest: Manifest, work: Path, target: Path) -> None:
         return
     skipped = sum(source.skipped for source in manifest.sources)
     found = f"no entity was found in {', '.join(source.name for source in manifest.sources)}"
+    items = (source.left_out for source in manifest.sources if source.format == WIKIDATA)
+    if left := [f"{count:,} {why}" for left_out in items for why, count in left_out.items()]:
+        found += f", of which was left out: {', '.join(left)} (--language names the Wikipedia)"
     if not skipped and not target.exists():
         logging.getLogger(__name__).warning("%s, so %s is empty", found, target)
         return
@@ -110,6 +116,7 @@ def check_found(manifest: Manifest, work: Path, target: Path) -> None:
 
 def check_target(target: Path, *, replace: bool) -> None:
     """Whether a knowledge base may be made there."""
+    check_is_path(target)
     if target.suffix != ".kb":
         raise InputError(f"{target}: a knowledge base is a folder named like NAME.kb")
     if _replaced(target).exists() and not target.exists():
@@ -133,7 +140,32 @@ def _open_all(sources: Sequence[str | Path], options: BuildOptions) -> list[Sour
         tables = [open_to_build(source, msgspec.structs.replace(options, wiki=titles_only)) for source in sources]
         return sorted(tables, key=lambda source: table_of(source.path)[0] == "page")  # a limit is for its rows alone
     _check_wikis(opened)
-    return sorted(opened, key=lambda source: source.format != TABLES)
+    if any(source.format == WIKIDATA for source in opened):
+        opened = _with_items(opened, sources, options)
+    elif options.wiki.with_page or options.wiki.drop_types:
+        asked = "with_page" if options.wiki.with_page else "drop_types"
+        raise InputError(f"{asked} is about items of Wikidata, and none of the sources is a dump of it: leave it out")
+    return sorted(opened, key=lambda source: _ORDER.get(source.format, len(_ORDER)))
+
+
+def _with_items(opened: Sequence[Source], sources: Sequence[str | Path], options: BuildOptions) -> list[Source]:
+    """Items of Wikidata are joined with the pages of one wiki, and with its name if it has one."""
+    types_to_drop(options.wiki.drop_types)  # a bad list is told before anything is read
+    wikis = {source.wiki: source.path for source in opened if source.format == EXPORT}
+    dump = next(source.path for source in opened if source.format == WIKIDATA)
+    if len(wikis) > 1:
+        raise InputError(f"{dump} can be joined with one wiki only, and the exports are of {len(wikis)}. Give one")
+    if wikis and options.wiki.ids != WIKIDATA:
+        path = next(iter(wikis.values()))
+        raise InputError(f"{path} and {dump} are joined by the ids of items: add --ids wikidata")
+    if wikis and options.limit is not None:
+        raise InputError(f"{dump} and an export are joined, so that a limit would cut one of them off: leave it out")
+    site = next(iter(wikis), None) or None
+    named = msgspec.structs.replace(options, wiki=msgspec.structs.replace(options.wiki, site=site))
+    return [
+        open_to_build(path, named) if source.format == WIKIDATA else source
+        for path, source in zip(sources, opened, strict=True)
+    ]
 
 
 def _check_has_pages(tables: Sequence[Source]) -> None:
@@ -158,6 +190,7 @@ def _check_wikis(sources: Sequence[Source]) -> None:
 
 def open_to_build(source: str | Path, options: BuildOptions) -> Source:
     """A source that is there, read as a build is told to."""
+    check_is_path(source)
     if not Path(source).exists():
         raise InputError(f"{source}: no such file or folder")
     return open_source(

@@ -48,6 +48,7 @@ from entlink.kb.store.writing import (
     set_meta,
     transaction,
 )
+from entlink.kb.types.tables import merge_types
 from entlink.text.dates import now
 from entlink.version import __version__
 
@@ -136,6 +137,7 @@ def _merge_into(
             )
             merge_hyperlinks(merged, stores, moves.new_key)
             openings = merge_openings(merged, stores, moves.new_key, progress)
+            merge_types(merged, stores)
         create_indexes(merged)
         links = _merge_counts(engine, work, stores, staging)
         writer = IndexWriter(engine, merged, work / FIRST_INDEX, staging)

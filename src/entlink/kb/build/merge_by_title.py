@@ -69,6 +69,7 @@ class TitleMerge:
             types=_distinct((*entity.types, *other.types)),
             images=_distinct((*entity.images, *other.images)),
             external={**other.external, **entity.external},
+            claims={**other.claims, **entity.claims},
         )
         if joined != entity:
             replace_current(self._merged.connection, key, joined, current.valid_from, current.valid_to)

@@ -6,6 +6,7 @@
 - `hyperlinks.bin`: where the links stand, if the whole text of a page is kept
 - `titles.jsonl`, `redirects.jsonl`, `meanings.jsonl`, `identifiers.jsonl`: of a wiki only, joined before the
   entities go into the store
+- `items.jsonl`, `instances.jsonl`, `type_names.jsonl`, `type_parents.jsonl`, `moved.jsonl`: of Wikidata only
 - `card.json`: how many there are, and what was left out
 
 A part's folder depends on the part alone, whoever makes it and when.
@@ -38,6 +39,7 @@ from entlink.sources import (
     Paragraph,
     Part,
     Redirect,
+    TypeNode,
     whole_text,
 )
 from entlink.text.titles import tidy
@@ -45,6 +47,8 @@ from entlink.text.titles import tidy
 PAGES, TEXTS, LINKS, CARD = "pages.bin", "texts.bin", "links.jsonl", "card.json"
 HYPERLINKS = "hyperlinks.bin"
 TITLES, REDIRECTS, MEANINGS, IDENTIFIERS = "titles.jsonl", "redirects.jsonl", "meanings.jsonl", "identifiers.jsonl"
+ITEMS, INSTANCES, MOVED = "items.jsonl", "instances.jsonl", "moved.jsonl"
+TYPE_NAMES, TYPE_PARENTS = "type_names.jsonl", "type_parents.jsonl"
 PAGE_SCHEME = "page"  # of the number a wiki gives its page
 _PAGES_A_BATCH = 1_000
 _CHARACTERS_A_PAGE = 2_000  # a page described at greater length counts as several
@@ -115,6 +119,44 @@ class StagedMeaning(msgspec.Struct):
     target: str | None
 
 
+class StagedItem(msgspec.Struct):
+    """The item `i` of Wikidata is page `r` of part `p`; its page in a Wikipedia has the title `t`."""
+
+    p: int
+    r: int
+    i: str
+    t: str | None
+
+
+class StagedInstance(msgspec.Struct):
+    """Page `r` of part `p` is an instance of the type `t`."""
+
+    p: int
+    r: int
+    t: str
+
+
+class StagedTypeName(msgspec.Struct):
+    """What the type `t` is called."""
+
+    t: str
+    n: str
+
+
+class StagedTypeParent(msgspec.Struct):
+    """The type `t` is a kind of its parent."""
+
+    t: str
+    parent: str
+
+
+class StagedMove(msgspec.Struct):
+    """The id of an item that was joined with another one."""
+
+    title: str
+    target: str
+
+
 class PartCard(Omissions):
     """What a part held: pages, of which `current` are no past versions, and what was left out."""
 
@@ -123,12 +165,16 @@ class PartCard(Omissions):
 
 
 class StagingPlan(msgspec.Struct, frozen=True):
-    """How the parts of one source are to be staged; `wiki` is its name, None where it is no wiki."""
+    """How the parts of one source are to be staged; `wiki` is its name, None where it is no wiki.
+
+    With `items` its pages are items of Wikidata.
+    """
 
     on_error: OnError
     texts: bool
     wiki: str | None = None
     pack: bool = False  # whether to save disk rather than time
+    items: bool = False
     full: bool = False  # whether a page's whole text describes its entity
 
 
@@ -172,6 +218,12 @@ class _Stager:
     def take(self, item: Item) -> None:
         if isinstance(item, Page):
             self._take_page(item)
+        elif isinstance(item, TypeNode):
+            self._add(TYPE_NAMES, StagedTypeName(item.type, item.name))
+            for parent in item.parents:
+                self._add(TYPE_PARENTS, StagedTypeParent(item.type, parent))
+        elif isinstance(item, Redirect) and self._plan.items:
+            self._add(MOVED, StagedMove(item.title, item.target))
         elif isinstance(item, Redirect):
             self._add(REDIRECTS, StagedRedirect(self._plan.wiki or "", item.title, item.target))
         elif isinstance(item, Meanings):
@@ -198,9 +250,16 @@ class _Stager:
             if page.valid_to is None:
                 self._current_title = page.entity.title  # the past versions of a page follow the current one
             self._add(TITLES, StagedTitle(self._number, record, self._current_title, plan.wiki, number))
+        if plan.items:
+            self._add_item(record, page.entity)
         links = self._lines[LINKS]
         for (surface, target), count in _links(page).items():
             links.add(StagedLink(self._number, record, surface, target, count, plan.wiki))
+
+    def _add_item(self, record: int, entity: Entity) -> None:
+        self._add(ITEMS, StagedItem(self._number, record, entity.id, entity.external.get("wikipedia")))
+        for type in entity.types:
+            self._add(INSTANCES, StagedInstance(self._number, record, type))
 
     def _described_in_full(self, record: int, page: Page) -> Entity:
         """The entity with all that its page says; where that is nothing, with the description it came with."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from pathlib import Path
 
 import msgspec
@@ -10,6 +11,7 @@ from entlink.engine.protocol import Engine
 from entlink.io.atomic import write_whole
 from entlink.kb.build.part_files import StagingPlan, read_card, stage_part
 from entlink.kb.build.source_parts import Omissions, PartedSource, PartRunner
+from entlink.kb.build.wikidata_items import WIKIDATA
 from entlink.sources import NameRule
 
 _WORTH_PACKING = 1_000_000_000  # bytes of source: with fewer, the staged texts are small enough as they are
@@ -28,13 +30,23 @@ class Stager:
     """Stages one source after the other into a folder; what is staged already is not staged again.
 
     `total` is the size of all sources. With a `limit` about as many pages are staged, and no more parts than needed.
+    Texts of sources of the formats in `not_running` are not counted.
     """
 
     def __init__(
-        self, engine: Engine, folder: Path, *, texts: bool, full: bool = False, limit: int | None, total: int
+        self,
+        engine: Engine,
+        folder: Path,
+        *,
+        texts: bool,
+        full: bool = False,
+        limit: int | None,
+        total: int,
+        not_running: Container[str] = (),
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder, self._texts, self._full, self._pack = folder, texts, full, total > _WORTH_PACKING
+        self._not_running = not_running
         self._runner = PartRunner(engine, stage_part, folder, measure=_current_pages, limit=limit, total=total)
 
     def stage(self, source: PartedSource, number: int) -> StagedSource:
@@ -49,7 +61,14 @@ class Stager:
         return staged
 
     def _stage(self, source: PartedSource) -> StagedSource:
-        plan = StagingPlan(source.on_error, self._texts, source.wiki, pack=self._pack, full=self._full)
+        plan = StagingPlan(
+            source.on_error,
+            self._texts and source.format not in self._not_running,
+            source.wiki,
+            pack=self._pack,
+            items=source.format == WIKIDATA,
+            full=self._full,
+        )
         staged = StagedSource()
         for folder in self._runner.run(source, lambda part, number: (part, number, plan)):
             card = read_card(folder)

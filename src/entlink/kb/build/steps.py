@@ -21,6 +21,7 @@ from entlink.kb.build.fill_store import Checkpoint, Ingestion, Piece, pieces_of
 from entlink.kb.build.read_sources import StagedSource, Stager
 from entlink.kb.build.source_parts import PROBLEMS_KEPT, PartedSource
 from entlink.kb.build.wiki_names import FINAL_REDIRECTS, join_names, list_disambiguations, read_extras, read_redirects
+from entlink.kb.build.wikidata_items import OF_ITEMS, WIKIDATA, ItemTotals, join_items, store_types, types_to_drop
 from entlink.kb.indexes.derived import SHORT
 from entlink.kb.indexes.names import IndexWriter
 from entlink.kb.indexes.short_names import write_short
@@ -38,8 +39,9 @@ from entlink.version import __version__
 FIRST_INDEX = "index-1"
 WIKI = "wiki"
 _AMBIGUOUS = "that only tell what a name may mean"
+_INTERNAL = "of the types to leave out, such as templates and lists"
 EXPORT, TABLES = "mediawiki", "mediawiki-sql"
-Totals = TypeVar("Totals", LinkTotals, WikiTotals, OpeningTotals)
+Totals = TypeVar("Totals", LinkTotals, WikiTotals, OpeningTotals, ItemTotals)
 
 
 class BuildOptions(msgspec.Struct, frozen=True):
@@ -95,7 +97,8 @@ class Building:
         staged = self._stage()
         pieces = pieces_of(self._staging / "parts", staged, self._sources)
         parts = [piece.folder for piece in pieces]
-        wiki = self._join_names(parts)
+        items = self._join_items(parts)
+        wiki = self._join_names(parts, items)
         self._read = self._ingest(pieces)
         self._take_rules(staged)
         create_indexes(store)
@@ -121,6 +124,8 @@ class Building:
             full=options.described_by == "full",
             limit=options.limit,
             total=sum(source.size for source in self._sources),
+            # Beside a wiki's texts, what Wikidata says of an item in a few words is no text that links could be in.
+            not_running=(WIKIDATA,) if self._has_wiki else (),
         )
         staged: list[StagedSource] = []
         for number, source in enumerate(self._sources):
@@ -142,16 +147,36 @@ class Building:
         if tables:
             source.note_disambiguations(folder)
 
-    def _join_names(self, parts: Sequence[Path]) -> WikiTotals | None:
-        """What redirects, disambiguation pages and tables say of the pages; None where there is no wiki."""
+    @property
+    def _has_wiki(self) -> bool:
+        return any(source.wiki is not None for source in self._sources)
+
+    def _join_items(self, parts: Sequence[Path]) -> Path | None:
+        """What Wikidata says of its items; None where there are none. The folder of what was found."""
+        folder = self._staging / WIKIDATA
+
+        def joined() -> ItemTotals:
+            drop = types_to_drop(self._options.wiki.drop_types)
+            return join_items(self._engine, parts, drop, folder, self._staging)
+
+        if not any(source.format == WIKIDATA for source in self._sources):
+            return None
+        self._engine.progress("joining items", 0, 1)
+        self._once(WIKIDATA, joined, ItemTotals)
+        return folder
+
+    def _join_names(self, parts: Sequence[Path], items: Path | None) -> WikiTotals | None:
+        """What redirects, disambiguation pages, tables and items say of the pages; None where there is no wiki."""
 
         def joined() -> WikiTotals:
-            return join_names(self._engine, parts, self._staging / WIKI, self._staging)
+            found = None if items is None else items / OF_ITEMS
+            return join_names(self._engine, parts, self._staging / WIKI, self._staging, found)
 
-        if not any(source.wiki is not None for source in self._sources):
+        if not self._has_wiki and items is None:
             return None
         self._engine.progress("joining names", 0, 1)
-        return self._once("wiki", joined, WikiTotals)
+        totals = self._once("wiki", joined, WikiTotals)
+        return totals if self._has_wiki else None
 
     def _ingest(self, pieces: Sequence[Piece]) -> Checkpoint:
         options, wiki = self._options, self._staging / WIKI
@@ -167,6 +192,8 @@ class Building:
         read = ingestion.run(pieces, self._engine.progress)
         if is_wiki:
             insert_redirects(self._store, read_redirects(self._engine, wiki))
+        if (items := self._staging / WIKIDATA).exists():
+            store_types(self._engine, self._store, items)
         return read
 
     def _take_rules(self, staged: Sequence[StagedSource]) -> None:
@@ -263,7 +290,7 @@ class Building:
 
     def _card(self, number: int, staged: StagedSource) -> SourceCard:
         source, read = self._sources[number], self._read
-        ambiguous = read.disambiguations.get(number, 0)
+        known = {_AMBIGUOUS: read.disambiguations.get(number, 0), _INTERNAL: read.internal.get(number, 0)}
         return SourceCard(
             source.path.name,
             source.format,
@@ -271,5 +298,5 @@ class Building:
             checksum(source.path) if source.path.is_file() else "",
             read.read.get(number, 0),
             staged.skipped + read.doubles.get(number, 0),
-            staged.left_out | ({_AMBIGUOUS: ambiguous} if ambiguous else {}),
+            staged.left_out | {reason: count for reason, count in known.items() if count},
         )

@@ -16,6 +16,7 @@ import msgspec
 
 from entlink.engine.protocol import Columns, Engine, JsonFiles, ParquetFiles, SqlSession
 from entlink.kb.build.part_files import IDENTIFIERS, MEANINGS, REDIRECTS, TITLES
+from entlink.kb.build.wikidata_items import WIKIDATA
 from entlink.kb.store.manifest import WikiTotals
 from entlink.sources import numbers_file
 
@@ -28,8 +29,10 @@ _COLUMNS: dict[str, Columns] = {
     IDENTIFIERS: {"wiki": "STRING", "page": "BIGINT", "scheme": "STRING", "value": "STRING"},
 }
 ALIAS, EXTERNAL = 0, 1
+_TABLES: Columns = {"p": "BIGINT", "r": "BIGINT", "i": "STRING", "t": "STRING", "d": "BIGINT"}
 # Schemes of the tables that are no identifiers of an entity.
 IS_REDIRECT, REDIRECT, TITLE, DISAMBIGUATION, IMAGE = "is_redirect", "redirect", "title", "disambiguation", "image"
+INTERNAL = "internal"  # of a page or item that is left out for what Wikidata says it is
 
 
 class Extra(msgspec.Struct, array_like=True, frozen=True):
@@ -60,8 +63,13 @@ def list_disambiguations(engine: Engine, parts: Sequence[Path], folder: Path, wo
             file.write_bytes(array("q", (page for _, page in rows)).tobytes())
 
 
-def join_names(engine: Engine, parts: Sequence[Path], folder: Path, work: Path) -> WikiTotals:
-    """Write `extras.parquet` and `redirects.parquet`. Each wiki has its own titles and numbers."""
+def join_names(
+    engine: Engine, parts: Sequence[Path], folder: Path, work: Path, items: Path | None = None
+) -> WikiTotals:
+    """Write `extras.parquet` and `redirects.parquet`. Each wiki has its own titles and numbers.
+
+    `items` is what was found of the items of Wikidata, whose pages in the wiki are known by their titles.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     with engine.sql(work) as session:
         for name, columns in _COLUMNS.items():
@@ -74,6 +82,7 @@ def join_names(engine: Engine, parts: Sequence[Path], folder: Path, work: Path) 
                 "SELECT one_wiki.w AS wiki, page, scheme, value FROM identifiers "
                 "CROSS JOIN (SELECT min(w) AS w FROM titles) one_wiki",
             )
+        session.view("items", JsonFiles([], _TABLES) if items is None else ParquetFiles([items]), cached=True)
         _follow_redirects(session)
         _gather_extras(session)
         session.write("SELECT w, source, target FROM ended ORDER BY w, source", folder / FINAL_REDIRECTS)
@@ -122,6 +131,14 @@ def _gather_extras(session: SqlSession) -> None:
         "SELECT ended.w AS w, ended.source AS name, meanings.target AS target FROM ended JOIN meanings "
         "ON ended.w = meanings.w AND ended.target = meanings.title WHERE meanings.target IS NOT NULL",
     )
+    # An item has its page by title; what the table says of the page is used where no item does.
+    session.table("linked", "SELECT t, min(i) AS i FROM items WHERE t IS NOT NULL GROUP BY t")
+    session.table(
+        "numbered",
+        "SELECT p, r, linked.i AS v FROM titles JOIN linked ON titles.t = linked.t "
+        "UNION ALL SELECT p, r, value AS v FROM identifiers JOIN titles ON wiki = w AND page = titles.i "
+        f"WHERE scheme = '{WIKIDATA}' AND NOT EXISTS (SELECT 1 FROM linked WHERE linked.t = titles.t)",
+    )
     session.table(
         "extras",
         f"SELECT p, r, {ALIAS} AS k, '' AS s, source AS v FROM ended JOIN titles "
@@ -130,7 +147,11 @@ def _gather_extras(session: SqlSession) -> None:
         "LEFT JOIN ended ON pairs.w = ended.w AND pairs.target = ended.source "
         "JOIN titles ON pairs.w = titles.w AND coalesce(ended.target, pairs.target) = t "
         f"UNION ALL SELECT p, r, {EXTERNAL} AS k, scheme AS s, value AS v FROM identifiers JOIN titles "
-        f"ON wiki = w AND page = i WHERE scheme NOT IN ({_NO_IDENTIFIERS})",
+        f"ON wiki = w AND page = i WHERE scheme NOT IN ({_NO_IDENTIFIERS}, '{WIKIDATA}') "
+        f"UNION ALL SELECT p, r, {EXTERNAL} AS k, '{WIKIDATA}' AS s, v FROM numbered "
+        f"UNION ALL SELECT p, r, {EXTERNAL} AS k, '{INTERNAL}' AS s, '' AS v FROM items WHERE d = 1 "
+        f"UNION ALL SELECT numbered.p AS p, numbered.r AS r, {EXTERNAL} AS k, '{INTERNAL}' AS s, '' AS v "
+        "FROM numbered JOIN items ON v = items.i WHERE d = 1",
     )
 
 

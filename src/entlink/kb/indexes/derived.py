@@ -1,8 +1,9 @@
 """Search indexes derived from a store: folders inside the folder of the current alias index.
 
-`words/`, `company/`, `short/` and `vectors-<identity>/` lie in `index-N/` and go with it. A folder is finished when
-its card `complete.json`, which is written last, is there; without it the folder is what an interrupted run left, and
-is taken up again. When a new alias index is made, each finished one is made anew beside it before the switch.
+`words/`, `company/`, `short/`, `fine/` and `vectors-<identity>/` lie in `index-N/` and go with it. A folder is
+finished when its card `complete.json`, which is written last, is there; without it the folder is what an interrupted
+run left, and is taken up again. When a new alias index is made, each finished one is made anew beside it before
+the switch.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from entlink.kb.knowledge_base import KnowledgeBase
 
 COMPLETE = "complete.json"
-WORDS, COMPANY, SHORT, VECTORS = "words", "company", "short", "vectors-"
+WORDS, COMPANY, SHORT, FINE, VECTORS = "words", "company", "short", "fine", "vectors-"
 INDEX_LOCK = "index.lock"
 _NOT_WRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 # Who makes an index of a name anew: `renew(store, old folder, new folder, progress)` of that module.
@@ -37,6 +38,7 @@ _RENEWERS = {
     WORDS: "entlink.kb.indexes.words.writing",
     COMPANY: "entlink.kb.indexes.cooccurrence.writing",
     SHORT: "entlink.kb.indexes.short_names",
+    FINE: "entlink.kb.types.top_snaks",
     VECTORS: "entlink.kb.indexes.vectors.writing",
 }
 _temporary: dict[Path, Path] = {}

@@ -38,6 +38,7 @@ def make_indexes(
     words: bool = False,
     cooccurrence: bool = False,
     short: bool = False,
+    fine_types: int | None = None,
     vectors: Sequence[str | DualEncoder] = (),
     memory: str = DEFAULT_MEMORY,
     processes: int | None = None,
@@ -49,17 +50,18 @@ def make_indexes(
     """
     from entlink.kb.indexes.names import reindex
 
-    if (words or cooccurrence or short) and not os.access(folder, os.W_OK):
+    if (words or cooccurrence or short or fine_types) and not os.access(folder, os.W_OK):
         raise InputError(f"{folder}: cannot be written, so no index is kept there. Make it where the folder can be")
     encoders = load_encoders(vectors)
     names = None
-    if not ((words or cooccurrence or short or encoders) and _is_up_to_date(folder)):
+    if not ((words or cooccurrence or short or fine_types or encoders) and _is_up_to_date(folder)):
         names = reindex(folder, memory=memory, processes=processes, progress=progress).keys
     made = make_search_indexes(
         folder,
         words=words,
         cooccurrence=cooccurrence,
         short=short,
+        fine_types=fine_types,
         vectors=encoders,
         processes=processes,
         progress=progress,
@@ -73,6 +75,7 @@ def make_search_indexes(
     words: bool = False,
     cooccurrence: bool = False,
     short: bool = False,
+    fine_types: int | None = None,
     vectors: Sequence[str | DualEncoder] = (),
     processes: int | None = None,
     progress: Progress = ignore_progress,
@@ -90,6 +93,10 @@ def make_search_indexes(
         from entlink.kb.indexes.short_names import ensure_short
 
         ensure_short(folder, progress)
+    if fine_types:
+        from entlink.kb.types.top_snaks import ensure_top_snaks
+
+        ensure_top_snaks(folder, fine_types, progress)
     return tuple(_make_vectors(folder, dual, progress) for dual in load_encoders(vectors))
 
 

@@ -26,6 +26,7 @@ from entlink.kb.names.counts import ANCHORS, BASE, anchor_rows, counts_folder, o
 from entlink.kb.names.index_rows import Row, stage_names, write_rows
 from entlink.kb.store.store import Store
 from entlink.kb.store.writing import empty_log, set_meta, transaction
+from entlink.text.scripts import can_simplify
 from entlink.version import __version__
 
 ENTITIES_A_TASK = 100_000
@@ -39,6 +40,7 @@ class IndexCard(msgspec.Struct):
     last_edit: int
     entlink: str
     files: dict[str, str]
+    simplified: bool = False  # whether traditional Chinese characters were converted
     seal: str = ""
 
 
@@ -79,7 +81,9 @@ class IndexWriter:
         self._engine.progress("writing postings", 0, 1)
         write_groups(self._engine, self._partitions, self._index, self._shards)
         self._engine.progress("writing postings", 1, 1)
-        card = IndexCard(self._shards, self._keys, self._last_edit, __version__, checksums(self._index))
+        card = IndexCard(
+            self._shards, self._keys, self._last_edit, __version__, checksums(self._index), can_simplify()
+        )
         write_whole(self._index / COMPLETE, sealed(msgspec.json.format(msgspec.json.encode(card))))
         return read_card(self._index)
 

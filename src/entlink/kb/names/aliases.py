@@ -19,6 +19,7 @@ from entlink.kb.names.tiers import FACTORS, Normalisation, Tier, inflected, tier
 from entlink.kb.store.store import Store
 from entlink.text.folding import key_of
 from entlink.text.plurals import irregular
+from entlink.text.scripts import simplified
 
 # Plain integers: operators of enum flags are ten times slower, and these run for every posting.
 _ANCHOR, _PAST = int(NameSource.ANCHOR), int(NameSource.PAST)
@@ -208,7 +209,7 @@ class AliasTable:
     def _in_group(self, surface: str, forms: list[Form]) -> Meaning:
         if not forms:
             return NOTHING
-        as_written = [form for form in forms if form[0] == surface]  # most often the answer, and quickly told
+        as_written = self._as_written(surface, forms)  # most often the answer, and quickly told
         if as_written:
             meaning = self._summed(as_written, Tier.EXACT)
             if meaning.entries:
@@ -221,6 +222,14 @@ class AliasTable:
             if meaning.entries:
                 return meaning
         return NOTHING
+
+    def _as_written(self, surface: str, forms: list[Form]) -> list[Form]:
+        """The forms written as the surface is; in Chinese, those in the other script have a say beside them."""
+        found = [form for form in forms if form[0] == surface]
+        if not found or surface.isascii() or not self._normalisation.unicode:
+            return found
+        written = simplified(surface)
+        return [form for form in forms if simplified(form[0]) == written]
 
     def _summed(self, forms: Iterable[Form], tier: Tier) -> Meaning:
         """Add up forms; an entity's own name counts once however many forms it has."""

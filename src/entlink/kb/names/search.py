@@ -35,7 +35,7 @@ def search(kb: KnowledgeBase, text: str, limit: int = 20, *, types: Sequence[str
     key = key_of(text)
     if not key:
         raise InputError("there is nothing to search for: the text is empty")
-    wanted = frozenset(types)
+    wanted = kb.types.kinds_of(types)
     found: dict[str, Found] = {}
     for stage in (_identified, _named, _beginning, _near):
         matches = sorted(stage(kb, text, key), key=lambda one: (-one.support, len(one.name), one.entity))

@@ -8,6 +8,7 @@ from enum import IntEnum
 
 import msgspec
 
+from entlink.text.scripts import simplified
 from entlink.text.titles import tidy
 
 
@@ -46,7 +47,8 @@ def tier_between(surface: str, form: str) -> Tier:
         return Tier.EXACT
     if surface.isascii() and form.isascii():
         return Tier.CASE if surface.lower() == form.lower() else Tier.PUNCTUATION
-    surface, form = unicodedata.normalize("NFKC", surface), unicodedata.normalize("NFKC", form)
+    surface = simplified(unicodedata.normalize("NFKC", surface))
+    form = simplified(unicodedata.normalize("NFKC", form))
     if surface == form:
         return Tier.UNICODE
     return Tier.CASE if surface.casefold() == form.casefold() else Tier.PUNCTUATION

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 import msgspec
 
 from entlink.errors import DamagedError
-from entlink.kb.store.store import Store
+from entlink.kb.store.store import Store, has_table
 
 Hyperlink = tuple[int, int, int]  # start, end, key of the target
 _encoder = msgspec.msgpack.Encoder()
@@ -51,12 +51,14 @@ def decode_hyperlinks(blob: bytes) -> list[Hyperlink]:
 def has_hyperlinks(store: Store) -> bool:
     """Whether there is any link."""
     connection = store.connection
-    return has_table(connection) and connection.execute("SELECT 1 FROM hyperlinks LIMIT 1").fetchone() is not None
+    return (
+        keeps_hyperlinks(connection) and connection.execute("SELECT 1 FROM hyperlinks LIMIT 1").fetchone() is not None
+    )
 
 
 def hyperlinks_of(store: Store, key: int, description: str) -> list[Hyperlink]:
     """The links of a description of the entity with this key, in the order of the text."""
-    if not has_table(store.connection):
+    if not keeps_hyperlinks(store.connection):
         return []
     row = store.connection.execute(
         "SELECT links FROM hyperlinks WHERE entity = ? AND description = ?", (key, description_checksum(description))
@@ -69,10 +71,9 @@ def hyperlinks_of(store: Store, key: int, description: str) -> list[Hyperlink]:
         ) from problem
 
 
-def has_table(connection: sqlite3.Connection) -> bool:
+def keeps_hyperlinks(connection: sqlite3.Connection) -> bool:
     """Whether the store is of a release that keeps links."""
-    query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'hyperlinks'"
-    return connection.execute(query).fetchone() is not None
+    return has_table(connection, "hyperlinks")
 
 
 def put_hyperlinks(connection: sqlite3.Connection, key: int, description: int, links: Iterable[Hyperlink]) -> None:
@@ -83,7 +84,7 @@ def put_hyperlinks(connection: sqlite3.Connection, key: int, description: int, l
 
 def drop_hyperlinks(connection: sqlite3.Connection, key: int, keep: Iterable[str] = ()) -> None:
     """Remove the links of an entity, but for those of the descriptions that it still has."""
-    if not has_table(connection):
+    if not keeps_hyperlinks(connection):
         return
     kept = {description_checksum(description) for description in keep}
     rows = connection.execute("SELECT description FROM hyperlinks WHERE entity = ?", (key,)).fetchall()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from entlink.kb.names.opening_names import names_in_opening
 from entlink.kb.names.own_names import NameSource, given_names
 from entlink.kb.store.manifest import OpeningTotals
+from entlink.kb.store.store import has_table
 from entlink.text.folding import key_of
 
 if TYPE_CHECKING:
@@ -26,8 +27,7 @@ _OTHER, _TITLE = 0, 1  # what a given name is
 
 def has_openings(connection: sqlite3.Connection) -> bool:
     """Whether the store is of a release that keeps names of openings."""
-    query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'opening_names'"
-    return connection.execute(query).fetchone() is not None
+    return has_table(connection, "opening_names")
 
 
 def opening_names(store: Store, first: int, last: int) -> dict[int, list[str]]:

@@ -63,6 +63,19 @@ CREATE TABLE redirects (
     target TEXT NOT NULL
 ) WITHOUT ROWID;
 
+-- What a type is called, and the more general types it is a kind of. Came without a new version: a store that lacks
+-- these two tables has types without a hierarchy.
+CREATE TABLE type_names (
+    type TEXT PRIMARY KEY,
+    name TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE type_parents (
+    type TEXT NOT NULL,
+    parent TEXT NOT NULL,
+    PRIMARY KEY (type, parent)
+) WITHOUT ROWID;
+
 CREATE TABLE types (
     type TEXT NOT NULL,
     entity INTEGER NOT NULL,

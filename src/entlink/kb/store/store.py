@@ -28,6 +28,12 @@ _MAPPED = 64 << 20  # bytes of the database that readers map: a tenth quicker, a
 _CACHED_HEADS = 100_000
 
 
+def has_table(connection: sqlite3.Connection, name: str) -> bool:
+    """Whether a store has a table: those of older releases lack some."""
+    query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
+    return connection.execute(query, (name,)).fetchone() is not None
+
+
 class Version(NamedTuple):
     """An entity as it was in `[valid_from, valid_to)`; None is open."""
 

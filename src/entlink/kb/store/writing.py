@@ -41,6 +41,15 @@ def create_indexes(store: Store) -> None:
             store.connection.execute(statement)
 
 
+def create_type_tables(connection: sqlite3.Connection) -> None:
+    """The tables of what is known of types, in a store of a release that had none."""
+    made = [one.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS") for one in statements(_script("schema.sql"))]
+    indexes = statements(_script("indexes.sql"))
+    for statement in (*made, *indexes):
+        if "type_names" in statement or "type_parents" in statement:
+            connection.execute(statement)
+
+
 def empty_log(store: Store) -> None:
     """Write what is in the write-ahead log into the database, so that the folder can be moved or copied.
 

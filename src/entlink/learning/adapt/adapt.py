@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from entlink.encoders.identities import AUTO
 from entlink.errors import EntlinkError, InputError, MissingExtraError
 from entlink.io.atomic import write_lock
 from entlink.io.progress import Progress, ignore_progress
@@ -15,7 +16,7 @@ from entlink.kb.indexes.derived import COMPANY, VECTORS, derived_indexes
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.learning.adapt.lessons import BI_ENCODER
 from entlink.learning.adapt.report import AdaptReport
-from entlink.learning.adapt.settings import config_of_training
+from entlink.learning.adapt.settings import config_of_training, encoder_of
 from entlink.learning.adapt.stages import FLAT, Stages, seconds_to_train
 from entlink.learning.adapt.state import STEP, AdaptFolder, AdaptOptions, AdaptState, check_same, facts_of
 from entlink.learning.adapt.training import NOT_WANTED
@@ -23,7 +24,7 @@ from entlink.learning.fit.calibration import FEWEST_ENTITIES
 from entlink.learning.fit.logistic import numpy_or_told
 from entlink.learning.own_texts.texts import has_text
 from entlink.linking.config import linker_beside, of_given_spans, read_config
-from entlink.linking.saved import CARD_FILE, save_linker
+from entlink.linking.saved import CARD_FILE, save_linker, with_chosen_encoder
 
 _ENTITIES_A_SECOND = 60.0  # encoded for an index, on two cores
 _INDEXED_A_SECOND = 2_500.0  # over their words, names cut short and names that stand together
@@ -60,7 +61,7 @@ def adapt(
         state = None if restart else folder.read()
         if state is None:
             folder.clear(_LOCK)
-            state = AdaptState(facts, read_config(options.config), replaces=restart)
+            state = AdaptState(facts, with_chosen_encoder(read_config(options.config), path), replaces=restart)
         else:
             check_same(folder, state, facts)
         stages = Stages(path, options, folder, state, progress)
@@ -145,28 +146,30 @@ def _check(kb: KnowledgeBase, options: AdaptOptions, progress: Progress) -> None
         raise InputError(
             f"{options.minutes:g} minutes are too few: the vectors of {count:,} entities alone take about "
             f"{seconds / 60:.1f}. Give --minutes {least:g} or more, or make them first with `entlink kb index "
-            f"{kb.folder} --vectors minilm`"
+            f"{kb.folder} --vectors ENCODER`"
         )
     if options.train:
-        _check_trainings(options, progress)
+        _check_trainings(options, encoder_of(with_chosen_encoder(read_config(options.config), kb.folder)), progress)
 
 
-def _check_trainings(options: AdaptOptions, progress: Progress) -> None:
+def _check_trainings(options: AdaptOptions, encoder: str, progress: Progress) -> None:
     """Settings, a base or a device that no training could have are told before an hour is spent.
 
     For the same reason a base is fetched now.
     """
     from entlink.encoders.extras import require_train
 
-    # Whether there are links is not known yet: without them more is asked of a base.
-    config = config_of_training(options, links=False)
+    if encoder == AUTO:
+        return  # the stages say so
     try:
         require_train("training a model")
     except MissingExtraError:
-        return  # the stages say so
+        return
     from entlink.learning.base_fit import check_base
     from entlink.learning.train import device_of
 
+    # Whether there are links is not known yet: without them more is asked of a base.
+    config = config_of_training(options, links=False, encoder=encoder)
     device_of(config.training.device)
     _fetch(config.model.base, progress)
     check_base(config.model)

@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
+from entlink.encoders.identities import AUTO
 from entlink.errors import InputError
 from entlink.io.progress import Progress
 from entlink.learning.own_texts.cases import LINK, PLAIN, SENSE, Case, Parts
@@ -77,8 +78,8 @@ def _is_enough(uses: Sequence[Case]) -> bool:
 
 def sense_encoder(config: LinkerConfig) -> str:
     """The encoder that words are read with: that of the linker."""
-    encoder = next((one.get("encoder", "minilm") for one in config.retriever if one.get("name") == "dense"), None)
-    if encoder is None:
+    encoder = next((one.get("encoder", AUTO) for one in config.retriever if one.get("name") == "dense"), None)
+    if encoder in (None, AUTO):
         raise InputError("the linker has no encoder to tell senses by")
     return str(encoder)
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from entlink.encoders.identities import AUTO
+from entlink.errors import MissingModelError
 from entlink.learning.adapt.lessons import BI_ENCODER
 from entlink.learning.adapt.senses import SENSES
 from entlink.learning.adapt.state import AdaptOptions
+from entlink.learning.base import can_be_trained
 from entlink.learning.train_config import TrainConfig, read_train_config
 from entlink.linking.config import LinkerConfig, retriever_names
 
+MAP = "map"  # the preset, and the kind of model
+_FIRST_BASE = "minilm"
+_MARKERS = '["[unused1]", "[unused2]", "[unused3]"]'  # not every BERT has [unused0]
 SHARE = 0.55  # of the minutes, for training the bi-encoder
 _SETTINGS = {
     "training.epochs": "3",
@@ -21,14 +27,32 @@ _SETTINGS = {
     "model.separate": "true",
     "model.fixed_entities": "true",
 }
+_OF_A_TOWER = ("training.masked", "model.mention_tokens", "model.entity_tokens", "model.separate", "model.markers")
 # Without links only an entity's own text tells what it is spoken of with: more of it is read. Chosen on the
 # development mentions of Schools Wikipedia without its links; with them it was not tried.
 _SETTINGS_WITHOUT_LINKS = {"model.entity_tokens": "128", "training.learning_rate": "1.5e-4"}
 
 
-def config_of_training(options: AdaptOptions, *, links: bool) -> TrainConfig:
-    """How the bi-encoder is trained, with what the user wants otherwise."""
-    settings = {**_SETTINGS, "training.seed": str(options.seed)}
+def encoder_of(config: LinkerConfig) -> str:
+    """The encoder that a linker's own retriever reads with; "auto" where none that fits was pulled."""
+    found = (str(one.get("encoder", "")) for one in config.retriever if one.get("name") == "dense")
+    return next((name for name in found if not name.startswith("./")), "")
+
+
+def config_of_training(options: AdaptOptions, *, links: bool, encoder: str = "") -> TrainConfig:
+    """How the bi-encoder is trained, with what the user wants otherwise.
+
+    It starts from `encoder`, that of the linker; a map is learnt over its vectors where it cannot be trained.
+    """
+    seed = {"training.seed": str(options.seed)}
+    if encoder == AUTO and "model.base" not in options.settings:
+        raise MissingModelError("no encoder that reads the language of the knowledge base was pulled")
+    if encoder and "model.base" not in options.settings:
+        if not can_be_trained(encoder):
+            own = {name: value for name, value in options.settings.items() if name not in _OF_A_TOWER}
+            return read_train_config(MAP, {"model.base": encoder, **seed, **own})
+        seed |= {"model.base": encoder} | ({} if encoder == _FIRST_BASE else {"model.markers": _MARKERS})
+    settings = {**_SETTINGS, **seed}
     if not links:
         settings |= _SETTINGS_WITHOUT_LINKS
     return read_train_config(BI_ENCODER, {**settings, **options.settings})

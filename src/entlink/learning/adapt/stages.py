@@ -16,7 +16,7 @@ from entlink.learning.adapt.lessons import BI_ENCODER
 from entlink.learning.adapt.names import SHORTENED, found_again, with_short_names
 from entlink.learning.adapt.report import StageFigures
 from entlink.learning.adapt.senses import SENSES, learn_senses, linked_uses, sense_encoder, shared_words, unmeasured
-from entlink.learning.adapt.settings import SHARE, WEIGHTS_WITH_LINKS, weights_without_links
+from entlink.learning.adapt.settings import MAP, SHARE, WEIGHTS_WITH_LINKS, weights_without_links
 from entlink.learning.adapt.training import FOR_THE_REST, TrainingTools
 from entlink.learning.adapt.weights import (
     START_WEIGHTS,
@@ -32,6 +32,7 @@ from entlink.learning.own_texts.links import link_pairs
 from entlink.learning.own_texts.pairs import Wanted, self_pairs
 from entlink.learning.senses.contested import contested_cases
 from entlink.linking.config import LinkerConfig, Stage, read_config, retriever_names
+from entlink.linking.saved import with_chosen_encoder
 from entlink.ranking.combination import DEFAULT_WEIGHTS
 
 FEWEST_EXAMPLES = 100
@@ -108,10 +109,20 @@ class Stages(TrainingTools):
         for stage in self.state.config.retriever:
             try:
                 if stage.get("name") == "dense":
-                    make_search_indexes(self.kb, vectors=[_dual_of(stage)], progress=self._progress)
+                    make_search_indexes(self.kb, vectors=[self._dual_of(stage)], progress=self._progress)
             except (MissingModelError, MissingExtraError, InputError) as problem:
                 return f"without vectors: {problem}"
         return ""
+
+    def _dual_of(self, stage: Stage) -> DualEncoder:
+        """The encoder of a retriever."""
+        from entlink.encoders.identities import AUTO
+        from entlink.kb.indexes.vectors.choice import dual_for
+        from entlink.kb.knowledge_base import KnowledgeBase
+
+        settings = {name: stage[name] for name in ("description", "context") if name in stage}
+        with KnowledgeBase.open(self.kb, names=False) as kb:
+            return dual_for(kb, stage.get("encoder", AUTO), **settings)
 
     def _examples(self) -> StageFigures:
         times = self.options.minutes / _USUAL_MINUTES
@@ -164,7 +175,7 @@ class Stages(TrainingTools):
         before = {**DEFAULT_WEIGHTS, **self._given_weights}
         found = self._weighed("names", self.state.config, self._alone, before=before)
         if not found.kept:
-            self.state.config = read_config(self.options.config)
+            self.state.config = with_chosen_encoder(read_config(self.options.config), self.kb)
             self._find_again()
         return found
 
@@ -227,9 +238,11 @@ class Stages(TrainingTools):
         folder = self.folder.linker / BI_ENCODER
         told = self._trained(folder)
         stages = [{"name": "dense", "encoder": f"./{BI_ENCODER}", "search": "never", "demand": _DEMAND}]
-        dual = load_trained_dual(folder)
-        if dual.knows_a_mask and self._training().training.masked > 0:
-            stages.append({**stages[0], "hidden": min(_TOKENS_AROUND, dual.mention_tokens)})
+        training = self._training()
+        if training.model.kind != MAP and training.training.masked > 0:
+            dual = load_trained_dual(folder)
+            if dual.knows_a_mask:
+                stages.append({**stages[0], "hidden": min(_TOKENS_AROUND, dual.mention_tokens)})
         config = self.state.config
         config = msgspec.structs.replace(config, retriever=[*config.retriever, *stages])
         own = retriever_names(config.retriever)[-len(stages) :]
@@ -303,11 +316,3 @@ def seconds_to_train(minutes: float, indexing: float, *, links: bool) -> float:
 
 def _measurable(cases: Sequence[Case]) -> int:
     return sum(one.kind != PLAIN for one in cases)
-
-
-def _dual_of(stage: Stage) -> DualEncoder:
-    """The encoder of a retriever."""
-    from entlink.encoders.dual import load_dual
-
-    settings = {name: stage[name] for name in ("description", "context") if name in stage}
-    return load_dual(stage.get("encoder", "minilm"), **settings)

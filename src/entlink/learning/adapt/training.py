@@ -9,7 +9,7 @@ from pathlib import Path
 
 from entlink.errors import DamagedError, InputError, OtherTrainingError
 from entlink.learning.adapt.lessons import BI_ENCODER, lesson
-from entlink.learning.adapt.settings import SHARE, config_of_training
+from entlink.learning.adapt.settings import SHARE, config_of_training, encoder_of
 from entlink.learning.adapt.tools import StageTools
 from entlink.learning.own_texts.cases import read_cases
 from entlink.learning.train_config import TrainConfig
@@ -57,7 +57,7 @@ class TrainingTools(StageTools):
         return f"{report.steps:,} steps on {report.examples:,} examples"
 
     def _training(self) -> TrainConfig:
-        return config_of_training(self.options, links=self._has_links)
+        return config_of_training(self.options, links=self._has_links, encoder=encoder_of(self.state.config))
 
     def _seconds_to_train(self) -> float:
         """Its share of the minutes; without links, where nothing else learns as much, all that are left."""

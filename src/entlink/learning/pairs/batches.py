@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from entlink.encoders.text.tokens import Tokens
 from entlink.errors import InputError
 from entlink.learning.pairs.networks import Rows
+from entlink.learning.pairs.types import TypeLabels
 
 if TYPE_CHECKING:
     from entlink.documents import Entity
     from entlink.encoders.trained.pair_tokens import PairReader
+    from entlink.encoders.trained.type_names import TypeNames
     from entlink.io.progress import Progress
     from entlink.kb.knowledge_base import KnowledgeBase
     from entlink.learning.pairs.examples import Example
@@ -58,7 +60,8 @@ class Material:
     """Examples with their mentions and entities as tokens; entities are known by their row.
 
     `right_in` has what is right in a document, `right_at` what is right for a mention, by all examples: by those of a
-    batch alone, others would be taught as wrong. Nothing but that is learnt from those that are `silent`.
+    batch alone, others would be taught as wrong. Nothing but that is learnt from those that are `silent`. With the
+    names of `types`, those of the entities are known.
     """
 
     def __init__(
@@ -69,11 +72,13 @@ class Material:
         progress: Progress,
         stage: str,
         silent: Sequence[Example] = (),
+        types: TypeNames | None = None,
     ) -> None:
         self.reader = reader
         wanted = dict.fromkeys(id for one in examples for id in (one.entity, *one.negatives))
         rows = {id: row for row, id in enumerate(wanted)}
         ids, total = list(rows), len(examples) + len(rows)
+        self.types = None if types is None else TypeLabels(kb, types, ids)
         parts = _parts(len(examples), 0, total, progress, stage)
         pairs = ([(one.document, one.mention) for one in examples[part]] for part in parts)
         self.mentions = TokenTable(tokens for part in pairs for tokens in reader.mentions(part))
@@ -89,7 +94,7 @@ class Material:
         self.places = [one.place for one in examples]
         self._silent = [(one.place, rows[one.entity]) for one in silent if one.entity in rows]
         said = [*zip(self.places, self.own, strict=True), *self._silent]
-        self.right_in, self.right_at = _right((place[0], row) for place, row in said), _right(said)
+        self.right_in, self.right_at = right_by((place[0], row) for place, row in said), right_by(said)
 
     def __len__(self) -> int:
         return len(self.own)
@@ -105,7 +110,7 @@ class Material:
         return hashlib.sha256(self.mentions.digest() + self.entities.digest() + told).hexdigest()
 
 
-def _right(said: Iterable[tuple[_Key, int]]) -> dict[_Key, set[int]]:
+def right_by(said: Iterable[tuple[_Key, int]]) -> dict[_Key, set[int]]:
     """What is right by key, where that is more than one entity: most have but their own, which needs no set."""
     first: dict[_Key, int] = {}
     several: dict[_Key, set[int]] = {}

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from entlink.learning.pairs.batches import MOST_TOKENS, Chosen, Lessons, Material, blocks, padded
 from entlink.learning.pairs.losses import batch_softmax, group_binary, group_softmax
+from entlink.learning.pairs.types import type_loss
 
 if TYPE_CHECKING:
     from torch import nn
@@ -94,13 +95,22 @@ class CrossLearner:
 class BiLearner:
     """A bi-encoder: every mention is compared with the entities of the whole batch, and with all their negatives.
 
-    Where the vectors of entities do not change, it is compared with those of all examples: that is cheap.
+    Where the vectors of entities do not change, it is compared with those of all examples: that is cheap. Where the
+    material has types, the losses of types are added, `type_weight` times.
     """
 
     def __init__(
-        self, network: BiEncoder, device: torch.device, scale: float, batch: int, *, fixed_entities: bool = False
+        self,
+        network: BiEncoder,
+        device: torch.device,
+        scale: float,
+        batch: int,
+        *,
+        fixed_entities: bool = False,
+        type_weight: float = 1.0,
     ) -> None:
         self.network, self._device, self._scale, self._batch = network, device, scale, batch
+        self._type_weight = type_weight
         self._fixed: dict[int, Tensor] | None = {} if fixed_entities else None  # by the id of their material
 
     def prepare(self, material: Material, progress: Progress) -> None:
@@ -113,7 +123,7 @@ class BiLearner:
             for start in range(0, total, _ENCODED_AT_ONCE):
                 progress("encoding entities", start, total)
                 made.append(self._made(material, range(start, min(start + _ENCODED_AT_ONCE, total))))
-        self._fixed[id(material)] = torch.cat(made)
+        self._fixed[id(material)] = self.network.compared(torch.cat(made))
 
     def weigh(self, material: Material, chosen: Sequence[Chosen]) -> float:
         return sum(material.weights[one.example] for one in chosen)
@@ -121,39 +131,56 @@ class BiLearner:
     def loss(self, material: Material, chosen: Sequence[Chosen]) -> Tensor:
         fixed = self._fixed is not None
         columns = {row: row for row in range(len(material.entities))} if fixed else columns_of(material, chosen)
-        scores = self._scale * self._scores(material, chosen, list(columns))
+        mentions, entities = self._mentions(material, chosen), self._entities(material, list(columns))
+        scores = self._scale * self._scores(mentions, entities)
         target = torch.tensor([columns[material.own[one.example]] for one in chosen], device=self._device)
         weights = torch.tensor([material.weights[one.example] for one in chosen], device=self._device)
         allowed = comparable(material, chosen, columns).to(self._device)
-        return batch_softmax(scores, target, allowed, weights)
+        loss = batch_softmax(scores, target, allowed, weights)
+        if material.types is None:
+            return loss
+        labels = material.types.of([material.own[one.example] for one in chosen], self._device)
+        typed = type_loss(self.network, "mention", mentions, labels, weights)
+        typed = typed + type_loss(self.network, "entity", entities[target], labels, weights)
+        return loss + self._type_weight * typed
 
     def figure(self, material: Material, progress: Progress, stage: str) -> float:
         """Those without negatives are compared with the entities of as many others as a batch has.
 
-        Those that have nothing to be compared with do not count: nobody can be wrong about them.
+        Those that have nothing to be compared with do not count: nobody can be wrong about them. Where there are
+        types, it is the mean of that and the share of mentions with the right coarse type.
         """
-        right = asked = done = 0
+        right = asked = typed = told = done = 0
         for part in looks(material, self._batch):
             progress(stage, done, len(material))
             done += len(part)
             columns = columns_of(material, part)
             others = rivals(material, part, columns)
-            scores = self._scores(material, part, list(columns)).cpu()
+            mentions, entities = self._mentions(material, part), self._entities(material, list(columns))
+            scores = self._scores(mentions, entities).cpu()
             own = scores[range(len(part)), [columns[material.own[one.example]] for one in part]]
             best = scores.masked_fill(~others, float("-inf")).max(1).values
             compared = others.any(1)
             right += int((own > best)[compared].sum())
             asked += int(compared.sum())
-        return right / asked if asked else 0.0
+            if material.types is not None:
+                labels = material.types.of([material.own[one.example] for one in part], self._device)
+                types = self.network.type_scores("mention", "coarse", mentions).argmax(1)
+                typed += int((types == labels.coarse)[labels.coarse_told > 0].sum())
+                told += int(labels.coarse_told.sum())
+        links = right / asked if asked else 0.0
+        return (links + typed / told) / 2 if told else links
 
-    def _scores(self, material: Material, chosen: Sequence[Chosen], entities: Sequence[int]) -> Tensor:
-        pad = material.reader.pad_id
-        left = in_blocks(self._side("mention"), [material.mention(one) for one in chosen], pad, self._device)
-        right = self._entities(material, entities)
-        return left @ right.T  # [mentions, entities]
+    def _scores(self, mentions: Tensor, entities: Tensor) -> Tensor:
+        right = self.network.compared(entities) if self._fixed is None else entities
+        return self.network.compared(mentions) @ right.T  # [mentions, entities]
+
+    def _mentions(self, material: Material, chosen: Sequence[Chosen]) -> Tensor:
+        read = [material.mention(one) for one in chosen]
+        return in_blocks(self._side("mention"), read, material.reader.pad_id, self._device)
 
     def _entities(self, material: Material, rows: Sequence[int]) -> Tensor:
-        """The vectors of entities; where they do not change, those that were prepared."""
+        """The vectors of entities; where they do not change, those that were prepared, ready to be compared."""
         if self._fixed is None:
             return self._made(material, rows)
         return self._fixed[id(material)][torch.tensor(rows, device=self._device)]
@@ -163,7 +190,7 @@ class BiLearner:
         return in_blocks(self._side("entity"), read, material.reader.pad_id, self._device)
 
     def _side(self, side: Side) -> Callable[[Rows], Tensor]:
-        return lambda rows: self.network(side, rows)
+        return lambda rows: self.network.raw(side, rows)
 
 
 def columns_of(material: Material, chosen: Sequence[Chosen]) -> dict[int, int]:

@@ -5,13 +5,18 @@ In the shapes n is rows (texts), t tokens of the longest of them, h the width of
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from itertools import product
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import torch
 from torch import Tensor, nn
 from transformers import BertConfig, BertModel
 
 from entlink.encoders.trained.settings import PairPooling
+from entlink.encoders.trained.type_names import TypeKind
+
+if TYPE_CHECKING:
+    from entlink.encoders.trained.type_names import TypeNames
 
 Side = Literal["mention", "entity"]
 
@@ -84,22 +89,42 @@ class Tower(nn.Module):
 
 
 class BiEncoder(nn.Module):
-    """Mentions and entities as vectors of one space, by one tower or by two."""
+    """Mentions and entities as vectors of one space, by one tower or by two.
 
-    def __init__(self, towers: dict[str, Tower], width: int, dimension: int, *, cosine: bool) -> None:
+    Where there are `types`, layers on the vectors say of each side what type it is: that is TyDE.
+    """
+
+    def __init__(
+        self, towers: dict[str, Tower], width: int, dimension: int, *, cosine: bool, types: TypeNames | None = None
+    ) -> None:
         super().__init__()
         self.towers = nn.ModuleDict(towers)  # "shared", or "mention" and "entity"
         self.heads = nn.ModuleDict()
         if dimension:
             self.heads["mention"], self.heads["entity"] = nn.Linear(width, dimension), nn.Linear(width, dimension)
+        self.type_heads = nn.ModuleDict()
+        if types is not None:
+            for side, kind in product(get_args(Side), get_args(TypeKind)):
+                self.type_heads[f"{side}_{kind}"] = nn.Linear(dimension or width, len(getattr(types, kind)))
         self._cosine = cosine
 
-    def forward(self, side: Side, rows: Rows) -> Tensor:
+    def raw(self, side: Side, rows: Rows) -> Tensor:
+        """The vectors as they come, of any length: what types are told from."""
         tower = self.towers["shared" if "shared" in self.towers else side]
         vectors: Tensor = tower(rows)  # [n, h]
-        if side in self.heads:
-            vectors = self.heads[side](vectors)  # [n, d]
+        return self.heads[side](vectors) if side in self.heads else vectors  # [n, d]
+
+    def compared(self, vectors: Tensor) -> Tensor:
+        """The vectors in the form whose products are the similarity."""
         return nn.functional.normalize(vectors, dim=1) if self._cosine else vectors
+
+    def forward(self, side: Side, rows: Rows) -> Tensor:
+        return self.compared(self.raw(side, rows))
+
+    def type_scores(self, side: Side, kind: TypeKind, vectors: Tensor) -> Tensor:
+        """What each type scores for raw vectors of a side, before the softmax or the logistic."""
+        scores: Tensor = self.type_heads[f"{side}_{kind}"](vectors)  # [n, types]
+        return scores
 
 
 class CrossEncoder(nn.Module):

@@ -19,6 +19,9 @@ class WikiOptions(Record, frozen=True):
     - `ids`: an entity's id is its page's title, its page's number, or its Wikidata id where one is known (else the
       title); in all three cases the others are identifiers that `kb.resolve` finds
     - `rules`: a TOML file of rules for templates, laid over those that come with entlink
+    - `with_page`: of Wikidata, only items that have a page in the Wikipedia of the language
+    - `drop_types`: a file of types, one a line: items that are one of them or a kind of one are left out, beside what
+      is Wikimedia's own
     - `page_seconds`, `page_megabytes`: what one page may take; one that takes more is left out and listed
     """
 
@@ -27,17 +30,22 @@ class WikiOptions(Record, frozen=True):
     rules: str | None = None
     page_seconds: float = 10.0
     page_megabytes: int = 512
-    # Set by a build: that it was given the table `page` and no export, that of texts it wants only the links, and
-    # where it noted what `page_props` lists.
+    with_page: bool = False
+    drop_types: str | None = None
+    # Set by a build: that it was given the table `page` and no export, that of texts it wants only the links,
+    # where it noted what `page_props` lists, and with which wiki items of Wikidata are joined.
     titles_only: bool = False
     links_only: bool = False
     disambiguations: str | None = None
+    site: str | None = None
 
     def rules_checksum(self) -> str:
         """What a reading that is taken up again must have in common with itself: the rules, not just their file."""
-        if self.rules is None:
-            return ""
-        try:
-            return sha256(Path(self.rules).read_bytes()).hexdigest()
-        except OSError as problem:
-            raise ConfigError(f"{self.rules}: the rules cannot be read ({problem.strerror})") from problem
+        return " ".join(_checksum(path) for path in (self.rules, self.drop_types) if path is not None)
+
+
+def _checksum(path: str) -> str:
+    try:
+        return sha256(Path(path).read_bytes()).hexdigest()
+    except OSError as problem:
+        raise ConfigError(f"{path}: the file cannot be read ({problem.strerror})") from problem

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from entlink.sources.wikitext.arguments import Arguments
+from entlink.sources.wikitext.boxes import pictures_of_box
 from entlink.sources.wikitext.findings import Findings
 from entlink.sources.wikitext.seams import SEAM, close_seams
 
@@ -91,7 +92,8 @@ class Braces:
         if not name:
             return None
         self._findings.templates.add(name)
-        return self._expand(name, Arguments(rest if bar else None))
+        result = self._expand(name, Arguments(rest if bar else None))
+        return pictures_of_box(name, rest) if result is None and "." in rest else result
 
     def _function(self, body: str) -> str | None:
         """A parser function: its first argument follows a colon."""

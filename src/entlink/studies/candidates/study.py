@@ -156,7 +156,16 @@ def study_candidates(
         config, missing = available(config, base)
         identities = Identities(base, options.match_gold)
         documents = StudyData(data, identities, format=options.format, limit=options.limit)
-        asked = GoldMentions(documents, slicers(options.slices, identities=identities, names=base), config.batch_size)
+        asked = GoldMentions(
+            documents,
+            slicers(
+                options.slices,
+                identities=identities,
+                names=base,
+                coarse=base.types.coarse_of if base.types.are_coarse else None,
+            ),
+            config.batch_size,
+        )
         alone = list(_alone(stack, kb, config))
         together = _Together(_opened(stack, kb, config), config)
         _measure(asked, alone, together, progress)

@@ -28,7 +28,7 @@ class LinkerSystem:
     """A linker by its name and configuration, whose lists are as long as the study looks."""
 
     def __init__(self, name: str, config: LinkerConfig | str | Path, depth: int) -> None:
-        self.name, self.depth = name, depth
+        self.name, self.depth, self._encoder = name, depth, ""
         self.config = deepened(config if isinstance(config, LinkerConfig) else read_config(config), depth)
 
     @property
@@ -38,6 +38,11 @@ class LinkerSystem:
 
     def prepare(self, kb: KnowledgeBase) -> list[str]:
         """Leave out retrievers whose model or extra is missing, and say so; an error where none is left."""
+        from entlink.kb.indexes.vectors.choice import choose_encoder
+        from entlink.linking.config import with_encoder
+
+        self._encoder = choose_encoder(kb).wanted
+        self.config = with_encoder(self.config, self._encoder)
         self.config, missing = available(self.config, kb)
         return [f"{self.name} goes without {name}: {why}" for name, why in missing.items()]
 
@@ -48,7 +53,7 @@ class LinkerSystem:
         stages = [stage for stage in self.config.retriever if stage.get("name") == DENSE]
         return [
             load_dual(
-                stage.get("encoder", "minilm"),
+                stage.get("encoder", self._encoder),
                 **{key: value for key, value in stage.items() if key in ("description", "context")},
             )
             for stage in stages

@@ -149,7 +149,7 @@ def missing_index(kb: KnowledgeBase, dual: DualEncoder) -> ConfigError:
     there = f"; there is one of {', '.join(others)}" if others else ""
     return ConfigError(
         f"{kb.folder}: no index over vectors of {_described(dual)}{there}. "
-        f"Run `entlink kb index {kb.folder} --vectors {_loadable(dual)}` to make it"
+        f"Run `entlink kb index {kb.folder} {_option(dual)} {_loadable(dual)}` to make it"
     )
 
 
@@ -184,6 +184,11 @@ def _described(dual: DualEncoder) -> str:
     return f"{dual.name!r} ({dual.dimension} numbers, {dual.entity_identity})"
 
 
+def _option(dual: DualEncoder) -> str:
+    """The option of `entlink kb index` that makes its index."""
+    return "--pictures" if "pictures" in dual.recipe() else "--vectors"
+
+
 def _loadable(dual: DualEncoder) -> str:
     """What to write to load it."""
     return str(dual.recipe().get("load") or dual.name)
@@ -195,7 +200,7 @@ def _check_is_of(folder: Path, settings: Mapping[str, Any], dual: DualEncoder) -
         raise ConfigError(
             f"{folder}: made with the encoder {settings.get('encoder')!r} ({made[1]} numbers, {made[0]}), but the "
             f"encoder now is {_described(dual)}. Use the one it was made with, or "
-            f"remove the folder and run `entlink kb index --vectors {_loadable(dual)}`"
+            f"remove the folder and run `entlink kb index {_option(dual)} {_loadable(dual)}`"
         )
 
 

@@ -171,7 +171,9 @@ def _encode_blocks(
             for ended, (places, found) in enumerate(_batches(rows, dual, encode), 1):
                 vectors[places] = found
                 progress(_ENCODING, done + block.keys * min(1, ended * _BATCH / len(rows)), total)
-            _save_whole(path, _as_table(rows, vectors))
+            # What has no vector, such as an entity without a picture, has no row.
+            told = numpy.flatnonzero(vectors.any(axis=1))
+            _save_whole(path, _as_table([rows[place] for place in told], vectors[told]))
         done += block.keys
     progress(_ENCODING, total, total)
     return [folder / block.name for block in blocks]

@@ -39,7 +39,7 @@ class PlainRange(Record, frozen=True):
 
     def slices(self, path: Path, max_page: int, windows: Windows | None) -> Iterator[PageSlice | SourceError]:
         with _opened(path) as file:
-            own, rest = _chunks(file, path, self.start, self.stop), _chunks(file, path, self.stop, None)
+            own, rest = chunks_between(file, path, self.start, self.stop), chunks_between(file, path, self.stop, None)
             yield from page_slices(Window(own, rest, self.place(path), self.start), max_page, windows)
 
     def tail(self, file: io.BufferedReader) -> bytes | None:
@@ -183,7 +183,8 @@ def _opened(path: Path) -> io.BufferedReader:
         raise unreadable(path, error) from error
 
 
-def _chunks(file: io.BufferedReader, path: Path, start: int, stop: int | None) -> Chunks:
+def chunks_between(file: io.BufferedReader, path: Path, start: int, stop: int | None) -> Chunks:
+    """The bytes between two places of a file, or up to its end; where they cannot be read, the error is the last."""
     file.seek(start)
     while (limit := _CHUNK if stop is None else min(_CHUNK, stop - start)) > 0:
         try:

@@ -1,0 +1,1 @@
+"""Items of Wikidata: its JSON dumps, answers of its API, and files of single items."""

@@ -8,7 +8,7 @@ from html import escape
 
 # What a page cannot hold: control characters, halves of pairs, and two code points that are no characters.
 _NO_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-_VOID = frozenset({"meta", "br", "hr", "col"})
+_VOID = frozenset({"meta", "br", "hr", "col", "img"})
 
 Attribute = str | int | bool | None
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from entlink.datasets.temporal import TemporalDataset
     from entlink.interfaces import DualEncoder
     from entlink.io.progress import Progress
-    from entlink.studies.time.place import Place
+    from entlink.studies.place import Place
 
 FOLDER = "kbs"
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from entlink.io.progress import Progress
     from entlink.studies.time.asked import Asked
     from entlink.studies.time.bases import Bases
-    from entlink.studies.time.place import Place
+    from entlink.studies.place import Place
 
 _FOLDER = "emerging"
 

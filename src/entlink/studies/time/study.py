@@ -28,7 +28,7 @@ from entlink.studies.time.emerging import Emergence, Way, trained_way
 from entlink.studies.time.expected import Expected, expected, rate_of
 from entlink.studies.time.linkers import LinkerSystem
 from entlink.studies.time.means import Means, by_target, difference, estimate, matrix_rows
-from entlink.studies.time.place import LOCK, Place, take_place
+from entlink.studies.place import LOCK, Place, take_place
 from entlink.studies.time.results import (
     Emerging,
     MatrixRow,
@@ -78,7 +78,7 @@ def study_time(
     plan = _plan(read, dates, options, training)
     with write_lock(folder):
         try:
-            place = take_place(folder, plan, replace=replace)
+            place = take_place(folder, plan, {"depth", "training"}, replace=replace)
             run = _Run(place, read, dates, options, training, categories, progress)
             if tell is not None:
                 tell(run.expected())

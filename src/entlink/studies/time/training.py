@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from entlink.learning.train_config import TrainConfig
     from entlink.studies.time.asked import Asked
     from entlink.studies.time.bases import Bases
-    from entlink.studies.time.place import Place
+    from entlink.studies.place import Place
     from entlink.studies.time.results import TimeOptions
 
 FOLDER = "models"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -35,12 +35,15 @@ class Place:
         return made
 
 
-def take_place(folder: Path, plan: Mapping[str, Any], *, replace: bool) -> Place:
-    """The folder for a study of this plan; an error where another study or something else is in it."""
+def take_place(folder: Path, plan: Mapping[str, Any], marks: Set[str], *, replace: bool) -> Place:
+    """The folder for a study of this plan; an error where another study or something else is in it.
+
+    `marks` are keys that only the plans of this kind of study have.
+    """
     path = folder / PLAN
     encoded = msgspec.json.format(msgspec.json.encode({"entlink": __version__, **plan})) + b"\n"
     done = [one.name for one in folder.iterdir() if one.name not in (LOCK, PLAN)]
-    if done and not _is_of_study(path):
+    if done and not _is_of_study(path, marks):
         raise ExistsError(f"{folder}: this folder holds something else than a study. Name another")
     if replace:
         clear(folder)
@@ -50,7 +53,7 @@ def take_place(folder: Path, plan: Mapping[str, Any], *, replace: bool) -> Place
     return Place(folder)
 
 
-def _is_of_study(path: Path) -> bool:
+def _is_of_study(path: Path, marks: Set[str]) -> bool:
     """Whether a plan is that of a study, a damaged one included; builds of other things leave plans of that name."""
     if not path.exists():
         return False
@@ -58,7 +61,7 @@ def _is_of_study(path: Path) -> bool:
         plan = msgspec.json.decode(path.read_bytes())
     except msgspec.MsgspecError:
         return True
-    return isinstance(plan, dict) and {"depth", "training"} <= plan.keys()
+    return isinstance(plan, dict) and marks <= plan.keys()
 
 
 def _differing(path: Path, encoded: bytes) -> str:

@@ -1,0 +1,206 @@
+"""What rankers are given: mentions with their fixed candidates, as they are or with names or pictures changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from entlink.datasets.selection import hash_of
+from entlink.documents import Candidate, Document, Mention, Span
+from entlink.encoders.images.pictures import Pictures
+from entlink.evidence.pictures import PicturesEvidence
+from entlink.interfaces import Evidence, Question, Shortlist
+from entlink.io.progress import Progress
+from entlink.kb.indexes.derived import VECTORS, derived_indexes
+from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.linking.config import LinkerConfig
+from entlink.linking.evidence import scorers_among, with_numbers
+from entlink.linking.linker import Linker
+from entlink.studies.pictures.sets import Asked, page_of
+from entlink.studies.settings import MISSING, names_of
+
+PRIOR, PICTURES = "prior", "pictures"
+MASK = "…"  # a sign that is no word
+# Retrievers whose number is about the name alone, or about the picture: the others read the text.
+_BY_NAME = ("alias", "names", "edit-distance", "shortened", "taught", "inner")
+_AT_ONCE = 64
+_INDEX = f"{VECTORS}pictures-"
+
+
+class Condition(NamedTuple):
+    """How the data is changed: the name masked, the caption's picture that of another page."""
+
+    masked: bool = False
+    random: bool = False
+
+    @property
+    def name(self) -> str:
+        parts = [word for word, on in (("masked", self.masked), ("random", self.random)) if on]
+        return "-".join(parts) or "plain"
+
+
+PLAIN = Condition()
+
+
+class Material:
+    """Mentions with their candidates; `numbers` are the same candidates with evidence, gathered once."""
+
+    def __init__(
+        self, name: str, asked: Sequence[Asked], lists: Sequence[Sequence[Candidate]], evidence: TextAndPictures
+    ) -> None:
+        self.name, self.asked, self.lists = name, list(asked), [list(one) for one in lists]
+        self._evidence = evidence
+
+    @property
+    def shortlists(self) -> list[Shortlist]:
+        return [Shortlist(one.document, one.mention, own) for one, own in zip(self.asked, self.lists, strict=True)]
+
+    @cached_property
+    def numbers(self) -> list[Sequence[Candidate]]:
+        """The candidates with P(e|m), with what each kind of text evidence says, and with the cosine of pictures."""
+        return self._evidence.gather(self.name, self.shortlists)
+
+    def changed(self, condition: Condition, seed: int) -> Material:
+        """The same mentions with the same candidates, the captions changed."""
+        if condition == PLAIN:
+            return self
+        asked = self.asked
+        if condition.random:
+            asked = _with_random_pictures(asked, seed)
+        if condition.masked:
+            asked = [_masked(one) for one in asked]
+        return Material(f"{self.name}, {condition.name}", asked, self.lists, self._evidence)
+
+    def part(self, places: Sequence[int], name: str) -> Material:
+        """Some of the mentions, by their places."""
+        found = Material(name, [self.asked[at] for at in places], [self.lists[at] for at in places], self._evidence)
+        if "numbers" in self.__dict__:
+            found.__dict__["numbers"] = [self.numbers[at] for at in places]
+        return found
+
+
+def joined(name: str, parts: Sequence[Material]) -> Material:
+    """All mentions of several parts."""
+    first = parts[0]
+    found = Material(
+        name,
+        [one for part in parts for one in part.asked],
+        [one for part in parts for one in part.lists],
+        first._evidence,
+    )
+    if all("numbers" in part.__dict__ for part in parts):
+        found.__dict__["numbers"] = [one for part in parts for one in part.numbers]
+    return found
+
+
+class TextAndPictures:
+    """The evidence of a linker's retrievers about texts, and of pictures; what cannot be had is noted."""
+
+    def __init__(self, linker: Linker, config: LinkerConfig, progress: Progress) -> None:
+        self._progress = progress
+        named = dict(zip(names_of(config), linker.retrievers, strict=True))
+        text = {name: one for name, one in named.items() if _kind(name) not in (*_BY_NAME, PICTURES)}
+        self.text: dict[str, Evidence] = scorers_among(text)
+        self._pictures: Evidence | None = PicturesEvidence(linker.kb)
+        self.notes: list[str] = []
+
+    @property
+    def has_pictures(self) -> bool:
+        return self._pictures is not None
+
+    def gather(self, name: str, shortlists: Sequence[Shortlist]) -> list[Sequence[Candidate]]:
+        bare = [Shortlist(one.document, one.mention, [_prior_only(c) for c in one.candidates]) for one in shortlists]
+        found: list[Sequence[Candidate]] = []
+        for start in range(0, len(bare), _AT_ONCE):
+            part = with_numbers(bare[start : start + _AT_ONCE], self.text)
+            found += [one.candidates for one in self._with_pictures(part)]
+            self._progress(f"gathering evidence: {name}", start + len(part), len(bare))
+        return found
+
+    def _with_pictures(self, shortlists: list[Shortlist]) -> list[Shortlist]:
+        if self._pictures is None:
+            return shortlists
+        try:
+            return with_numbers(shortlists, {PICTURES: self._pictures})
+        except MISSING as problem:
+            self.notes.append(f"no evidence of pictures: {problem}")
+            self._pictures = None
+            return shortlists
+
+    def likeness(self, asked: Sequence[Asked]) -> list[float | None]:
+        """The cosine between each caption's picture and that of the right entity; None without one of them."""
+        golds = [Shortlist(one.document, one.mention, [Candidate(min(one.right), 0.0)]) for one in asked]
+        found = [self._with_pictures(golds[at : at + _AT_ONCE]) for at in range(0, len(golds), _AT_ONCE)]
+        return [one.candidates[0].evidence.get(PICTURES) for part in found for one in part]
+
+
+def pictures_of_entities(kb: KnowledgeBase) -> Pictures:
+    """Where the pictures of entities are: where the index over them found them, else the working directory."""
+    made = [one.card.settings["recipe"] for one in derived_indexes(kb.index_folder) if one.name.startswith(_INDEX)]
+    return Pictures(Path(made[0].get("pictures", ""))) if made else Pictures()
+
+
+def _kind(name: str) -> str:
+    """A retriever's name without the number that tells two of a kind apart."""
+    head, dash, tail = name.rpartition("-")
+    return head if dash and tail.isdigit() else name
+
+
+def _prior_only(candidate: Candidate) -> Candidate:
+    told = candidate.evidence
+    prior = told.get("alias", told.get("names", told.get("prior", 0.0)))
+    return Candidate(candidate.entity, candidate.score, {PRIOR: prior} if prior else {}, candidate.title)
+
+
+def candidates_of(linker: Linker, asked: Sequence[Asked], k: int, progress: Progress) -> list[list[Candidate]]:
+    """The first `k` candidates of each mention."""
+    found: list[list[Candidate]] = []
+    questions: list[Question] = []
+    for one in asked:
+        if questions and questions[-1].document is one.document:
+            questions[-1] = Question(one.document, [*questions[-1].mentions, one.mention])
+        else:
+            questions.append(Question(one.document, [one.mention]))
+    for start in range(0, len(questions), _AT_ONCE):
+        for lists in linker.retrieve(questions[start : start + _AT_ONCE]):
+            found += [list(own[:k]) for own in lists]
+        progress("retrieving candidates", len(found), len(asked))
+    return found
+
+
+# Changes
+
+
+def _masked(one: Asked) -> Asked:
+    """The caption with a sign in place of the name, wherever it is written so."""
+    span, surface = one.mention.span, one.mention.text
+    left, right = (
+        part.replace(surface, MASK) for part in (one.document.text[: span.start], one.document.text[span.end :])
+    )
+    document = msgspec.structs.replace(one.document, text=left + MASK + right, turns=())
+    mention = Mention(Span(len(left), len(left) + len(MASK)), MASK)
+    return Asked(document, mention, one.right, one.labels)
+
+
+def _with_random_pictures(asked: Sequence[Asked], seed: int) -> list[Asked]:
+    """Each caption with the picture of one on another page, if it has a picture and there is another page."""
+    documents = {id(one.document): one.document for one in asked if one.document.images}
+    order = sorted(documents.values(), key=lambda one: hash_of(seed, "random", one.id))
+    changed = {id(one): _with_picture_of(one, order, place) for place, one in enumerate(order)}
+    return [one._replace(document=changed.get(id(one.document), one.document)) for one in asked]
+
+
+def _with_picture_of(document: Document, order: Sequence[Document], place: int) -> Document:
+    """The next one in the order that is on another page gives its picture."""
+    others = (order[(place + step) % len(order)] for step in range(1, len(order)))
+    other = next((one for one in others if page_of(one) != page_of(document)), None)
+    return document if other is None else msgspec.structs.replace(document, images=other.images)
+
+
+def titles_of(lists: Sequence[Sequence[Candidate]]) -> Mapping[str, str]:
+    """The titles of candidates by id."""
+    return {one.entity: one.title or one.entity for own in lists for one in own}

@@ -71,6 +71,7 @@ CATALOGUE: dict[str, Entry] = {
     "study few-shot": Entry(
         "study.few_shot", "measure linking where the most popular entity of a name is not the right one"
     ),
+    "study pictures": Entry("study.pictures", "measure what pictures are worth for linking captions, with a page"),
     "models pull": Entry("models", "get a model that turns texts into vectors"),
     "models train": Entry("models", "train word vectors on the texts of a knowledge base"),
     "models list": Entry("models", "list the models that are here"),

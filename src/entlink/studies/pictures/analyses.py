@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from entlink.datasets.selection import hash_of
-from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.studies.pictures.answers import Answers
 from entlink.studies.pictures.material import PLAIN, Condition, Material, joined
 from entlink.studies.pictures.rankers import PICTURES_OF_BOTH, TEXTS, EvidenceSpec, RankerSpec, without_prior

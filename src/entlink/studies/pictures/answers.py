@@ -55,7 +55,7 @@ class Answers:
         prior: bool = True,
         seeds: int | None = None,
     ) -> list[Run]:
-        """What the ranker says, a run for each seed; where names are masked, they were masked for its training, too."""
+        """What the ranker says, a run for each seed; one that is asked about masked names was trained on such."""
         trained = Condition(masked=condition.masked)
         count = (self.options.seeds if seeds is None else seeds) if spec.is_seeded else 1
         return [self._run(spec, part, condition, trained, seed, without, prior=prior) for seed in range(count)]

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from entlink.io.progress import Progress
-from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.studies.pictures.rankers import RankerSpec
 from entlink.studies.pictures.results import PictureOptions
-from entlink.studies.place import Place
 
 
 def training_of(options: PictureOptions) -> dict[str, object]:

@@ -213,16 +213,16 @@ _WHAT_CASES = (
     "bold wherever it was said."
 )
 _WHAT_ROBUST = (
-    "Names masked: a sign stands in the place of the name in the caption, for training and for testing; the candidates "
-    "stay, and P(e|m) is left out. Random pictures: each caption is tested with the picture of a caption on another "
-    "page. Near-copies put back: mentions are tested, too, whose entity has nearly the same picture."
+    "Names masked: a sign stands in the place of the name in the caption, for training and for testing; the "
+    "candidates stay, and P(e|m) is left out. Random pictures: each caption is tested with the picture of "
+    "a caption on another page. Near-copies put back: mentions are tested, too, whose entity has nearly the same picture."
 )
 _MEANINGS = {
-    "P, R, F1": "right ÷ mentions answered; right ÷ all mentions; their harmonic mean. No candidate, or nothing to say "
-    "about any: no answer",
+    "P, R, F1": "right ÷ mentions answered; right ÷ all mentions; their harmonic mean. No candidate, or nothing to "
+    "say about any: no answer",
     "R@5": "the share of mentions whose entity is among the first five",
     "in brackets": "the sample standard deviation over runs, which differ by their seed only",
     "intervals": "bootstrap over captions: the mentions of one caption are right or wrong together",
-    "T, V, m, e": "texts and pictures, of mentions and of entities; T+V -> T is a mention with a picture and entities "
-    "without",
+    "T, V, m, e": "texts and pictures, of mentions and of entities; T+V -> T is a mention with a picture and "
+    "entities without",
 }

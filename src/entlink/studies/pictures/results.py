@@ -33,9 +33,9 @@ class PictureOptions(Record, frozen=True, kw_only=True):
     """How to study captioned pictures.
 
     All rankers order the same `k` candidates of a mention. Every model of the first table is trained with `seeds`
-    seeds, for at most `minutes` each, as `preset` and `settings` over it say; `models` False trains none. `only` keeps
-    to these parts. With `folds` above 1, the table of robustness is made of so many folds by page, so that every
-    mention is tested. Mentions whose entity's picture is as near to the caption's own as `near_copy` are left out.
+    seeds, for at most `minutes` each, as `preset` and `settings` over it say; `models` False trains none. `only`
+    keeps to these parts. With `folds` above 1, the table of robustness is made of so many folds by page, so that
+    every mention is tested. Mentions whose entity's picture is as near to the caption's own as `near_copy` are left out.
     """
 
     k: int = 10
@@ -84,7 +84,7 @@ class Mean(Record, frozen=True, omit_defaults=False):
 
 
 class Scores(Record, frozen=True, omit_defaults=False):
-    """Of a ranker on some mentions: P over those answered, R over all. `recall_at_5` is None for runs without lists."""
+    """A ranker on some mentions: P over those answered, R over all. `recall_at_5` is None for runs without lists."""
 
     mentions: int
     answered: float
@@ -108,7 +108,7 @@ class RankerScores(Record, frozen=True, omit_defaults=False):
 
 
 class Compared(Record, frozen=True, omit_defaults=False):
-    """By how much the F1 of `other` is above that of `first` on the same mentions; `p` of a paired permutation test."""
+    """By how much the F1 of `other` is above that of `first` on the same mentions; `p` of a permutation test."""
 
     condition: str
     first: str

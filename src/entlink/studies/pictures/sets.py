@@ -94,8 +94,8 @@ def files_of(paths: Sequence[str | Path]) -> dict[str, list[Path]]:
     missing = [name for name, files in found.items() if not files]
     if missing:
         raise InputError(
-            f"{folder}: there is no file {missing[0]}.jsonl in it. Give a folder with train, dev and test, or files of "
-            "captions, which are split by page"
+            f"{folder}: there is no file {missing[0]}.jsonl in it. Give a folder with train, dev and test, or files "
+            "of captions, which are split by page"
         )
     return found
 

@@ -68,8 +68,8 @@ def study_pictures(
 ) -> PictureStudy:
     """Tables 4 to 9 of WikiDiverse and its figures, for any captions with gold.
 
-    `data` is a folder with files train, dev and test, or files of captions, which are split 8:1:1 by page. `config` is
-    the retrieval that gives every mention its candidates. What was done is kept in the folder `out`: the same call
+    `data` is a folder with files train, dev and test, or files of captions, which are split 8:1:1 by page. `config`
+    is the retrieval that gives every mention its candidates. What was done is kept in the folder `out`: the same call
     goes on where an interrupted one stopped.
     """
     options, folder = options or PictureOptions(), Path(out)

@@ -21,9 +21,9 @@ from entlink.studies.time.training import model_folder
 if TYPE_CHECKING:
     from entlink.datasets.temporal import TemporalDataset
     from entlink.io.progress import Progress
+    from entlink.studies.place import Place
     from entlink.studies.time.asked import Asked
     from entlink.studies.time.bases import Bases
-    from entlink.studies.place import Place
 
 _FOLDER = "emerging"
 

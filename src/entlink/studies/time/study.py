@@ -19,6 +19,7 @@ from entlink.io.progress import Progress, ignore_progress
 from entlink.io.resuming import stamps
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.studies.data import NOT_THERE, published_figures
+from entlink.studies.place import LOCK, Place, take_place
 from entlink.studies.settings import MISSING
 from entlink.studies.systems import BI_ENCODER, ZERO_SHOT
 from entlink.studies.time.asked import Asked, Mark, asked_of, pool_of
@@ -28,7 +29,6 @@ from entlink.studies.time.emerging import Emergence, Way, trained_way
 from entlink.studies.time.expected import Expected, expected, rate_of
 from entlink.studies.time.linkers import LinkerSystem
 from entlink.studies.time.means import Means, by_target, difference, estimate, matrix_rows
-from entlink.studies.place import LOCK, Place, take_place
 from entlink.studies.time.results import (
     Emerging,
     MatrixRow,

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from entlink.kb.knowledge_base import KnowledgeBase
     from entlink.learning.pairs.examples import Example
     from entlink.learning.train_config import TrainConfig
+    from entlink.studies.place import Place
     from entlink.studies.time.asked import Asked
     from entlink.studies.time.bases import Bases
-    from entlink.studies.place import Place
     from entlink.studies.time.results import TimeOptions
 
 FOLDER = "models"

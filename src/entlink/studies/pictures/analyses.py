@@ -8,7 +8,7 @@ from itertools import combinations
 
 from entlink.datasets.selection import hash_of
 from entlink.studies.pictures.answers import Answers
-from entlink.studies.pictures.material import PLAIN, Condition, Material, joined
+from entlink.studies.pictures.material import PLAIN, Condition
 from entlink.studies.pictures.rankers import PICTURES_OF_BOTH, TEXTS, EvidenceSpec, RankerSpec, without_prior
 from entlink.studies.pictures.results import (
     SPLITS,
@@ -177,28 +177,26 @@ class Analyses:
 
     def _folds(self) -> list[Answers]:
         """As many splits as there are folds, each page in the test part of one of them."""
-        whole = joined("all", [self._answers.parts[split] for split in SPLITS])
-        near = joined("all with near-copies", [self._answers.parts[f"{split} with near-copies"] for split in SPLITS])
-        return [self._fold(number, whole, near) for number in range(self._options.folds)]
+        return [self._fold(number) for number in range(self._options.folds)]
 
-    def _fold(self, number: int, whole: Material, near: Material) -> Answers:
-        options, name = self._options, f"fold {number + 1}"
-
-        def place(page: str) -> str:
-            if hash_of(options.seed, "fold", page) % options.folds == number:
-                return "test"
-            return "train" if hash_of(options.seed, "dev", page) % _DEV_FOLD else "dev"
-
-        places = [place(page_of(one.document)) for one in whole.asked]
-        parts = {
-            split: whole.part([at for at, own in enumerate(places) if own == split], f"{name}, {split}")
-            for split in SPLITS
-        }
-        tested = [at for at, one in enumerate(near.asked) if place(page_of(one.document)) == "test"]
-        parts[ALL] = near.part(tested, f"{name}, with near-copies")
-        ours = self._answers
+    def _fold(self, number: int) -> Answers:
+        ours, options = self._answers, self._options
+        kept = {at for split in SPLITS for at in ours.parts[split]}
+        parts: dict[str, list[int]] = {name: [] for name in (*SPLITS, ALL)}
+        for at, one in enumerate(ours.whole.asked):
+            split = _split_of_fold(page_of(one.document), number, options)
+            if at in kept:
+                parts[split].append(at)
+            if split == "test":
+                parts[ALL].append(at)
         prefix = f"fold-{number + 1}-of-{options.folds}/"
-        return Answers(ours.place, parts, ours.evidence, ours.models, options, ours.progress, prefix)
+        return Answers(ours.place, ours.whole, parts, ours.evidence, ours.models, options, ours.progress, prefix)
+
+
+def _split_of_fold(page: str, number: int, options: PictureOptions) -> str:
+    if hash_of(options.seed, "fold", page) % options.folds == number:
+        return "test"
+    return "train" if hash_of(options.seed, "dev", page) % _DEV_FOLD else "dev"
 
 
 class _Rows:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
 from entlink.io.progress import Progress
-from entlink.studies.pictures.material import PLAIN, Condition, Material
+from entlink.studies.pictures.material import PLAIN, Condition, Material, Whole
 from entlink.studies.pictures.rankers import EvidenceSpec, Input, PictureRanker, RankerSpec
 from entlink.studies.pictures.scoring import Run, outcomes
 
@@ -19,31 +19,27 @@ _NOTHING: frozenset[Input] = frozenset()
 
 
 class Answers:
-    """Rankers over one split; `prefix` tells the folds of a study apart, `parts` has train, dev and test."""
+    """Rankers over one split of the data; `parts` has the places of train, dev and test, `prefix` names a fold."""
 
     def __init__(
         self,
         place: Place,
-        parts: Mapping[str, Material],
+        whole: Whole,
+        parts: Mapping[str, Sequence[int]],
         evidence: Sequence[EvidenceSpec],
         models: Models | None,
         options: PictureOptions,
         progress: Progress,
         prefix: str = "",
     ) -> None:
-        self.parts, self.evidence, self.models, self._prefix = dict(parts), list(evidence), models, prefix
+        self.whole, self.parts = whole, dict(parts)
+        self.evidence, self.models, self._prefix = list(evidence), models, prefix
         self.place, self.options, self.progress = place, options, progress
-        self._changed: dict[tuple[str, Condition], Material] = {}
         self._fitted: dict[str, PictureRanker] = {}
 
     def material(self, part: str, condition: Condition = PLAIN) -> Material:
         """A part of the data, changed as the condition says."""
-        if condition == PLAIN:
-            return self.parts[part]
-        key = part, condition
-        if key not in self._changed:
-            self._changed[key] = self.parts[part].changed(condition, self.options.seed)
-        return self._changed[key]
+        return self.whole.of(condition).part(self.parts[part], f"{part}, {condition.name}")
 
     def runs(
         self,
@@ -83,7 +79,7 @@ class Answers:
         else:
             left = "".join(f"-no-{one}" for one in sorted(without)) + ("" if prior else "-no-prior")
             scores = self.place.kept(f"scores/{name}/{part}-{condition.name}{left}.json", list[list[float]], scored)
-        return outcomes(material.asked, material.lists, scores)
+        return outcomes(material.asked, material.numbers, scores)
 
     def _ranker(self, spec: RankerSpec, trained: Condition, seed: int, name: str) -> PictureRanker:
         if name not in self._fitted:

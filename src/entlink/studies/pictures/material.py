@@ -1,16 +1,15 @@
-"""What rankers are given: mentions with their fixed candidates, as they are or with names or pictures changed."""
+"""What rankers are given: mentions with candidates and evidence, as they are or with names or pictures changed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
 from entlink.datasets.selection import hash_of
-from entlink.documents import Candidate, Document, Mention, Span
+from entlink.documents import Candidate, Document, Mention, Record, Span
 from entlink.encoders.images.pictures import Pictures
 from entlink.evidence.pictures import PicturesEvidence
 from entlink.interfaces import Evidence, Question, Shortlist
@@ -20,7 +19,9 @@ from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.linking.config import LinkerConfig
 from entlink.linking.evidence import scorers_among, with_numbers
 from entlink.linking.linker import Linker
+from entlink.studies.pictures.results import PictureOptions
 from entlink.studies.pictures.sets import Asked, page_of
+from entlink.studies.place import Place
 from entlink.studies.settings import MISSING, names_of
 
 PRIOR, PICTURES = "prior", "pictures"
@@ -46,80 +47,92 @@ class Condition(NamedTuple):
 PLAIN = Condition()
 
 
-class Material:
-    """Mentions with their candidates; `numbers` are the same candidates with evidence, gathered once."""
+class Material(NamedTuple):
+    """Mentions with their candidates. `numbers` are the candidates with the evidence there is about them."""
 
-    def __init__(
-        self, name: str, asked: Sequence[Asked], lists: Sequence[Sequence[Candidate]], evidence: TextAndPictures
-    ) -> None:
-        self.name, self.asked, self.lists = name, list(asked), [list(one) for one in lists]
-        self._evidence = evidence
+    name: str
+    asked: Sequence[Asked]
+    numbers: Sequence[Sequence[Candidate]]
+    condition: Condition = PLAIN
 
     @property
     def shortlists(self) -> list[Shortlist]:
-        return [Shortlist(one.document, one.mention, own) for one, own in zip(self.asked, self.lists, strict=True)]
-
-    @cached_property
-    def numbers(self) -> list[Sequence[Candidate]]:
-        """The candidates with P(e|m), with what each kind of text evidence says, and with the cosine of pictures."""
-        return self._evidence.gather(self.name, self.shortlists)
-
-    def changed(self, condition: Condition, seed: int) -> Material:
-        """The same mentions with the same candidates, the captions changed."""
-        if condition == PLAIN:
-            return self
-        asked = self.asked
-        if condition.random:
-            asked = _with_random_pictures(asked, seed)
-        if condition.masked:
-            asked = [_masked(one) for one in asked]
-        return Material(f"{self.name}, {condition.name}", asked, self.lists, self._evidence)
+        return [Shortlist(one.document, one.mention, own) for one, own in zip(self.asked, self.numbers, strict=True)]
 
     def part(self, places: Sequence[int], name: str) -> Material:
         """Some of the mentions, by their places."""
-        found = Material(name, [self.asked[at] for at in places], [self.lists[at] for at in places], self._evidence)
-        if "numbers" in self.__dict__:
-            found.__dict__["numbers"] = [self.numbers[at] for at in places]
-        return found
+        asked, numbers = ([column[at] for at in places] for column in (self.asked, self.numbers))
+        return Material(name, asked, numbers, self.condition)
 
 
-def joined(name: str, parts: Sequence[Material]) -> Material:
-    """All mentions of several parts."""
-    first = parts[0]
-    found = Material(
-        name,
-        [one for part in parts for one in part.asked],
-        [one for part in parts for one in part.lists],
-        first._evidence,
-    )
-    if all("numbers" in part.__dict__ for part in parts):
-        found.__dict__["numbers"] = [one for part in parts for one in part.numbers]
-    return found
+class Whole:
+    """All mentions of the data, changed as a condition says; each change is made once, and kept on disk."""
+
+    def __init__(self, asked: Sequence[Asked], stages: Stages, place: Place, options: PictureOptions) -> None:
+        self.asked, self._stages, self._place, self._options = asked, stages, place, options
+        self._made: dict[Condition, Material] = {}
+
+    def of(self, condition: Condition = PLAIN) -> Material:
+        """The mentions with evidence; where names are masked, candidates are those of the masked name."""
+        if condition not in self._made:
+            asked, name = _changed(self.asked, condition, self._options.seed), condition.name
+            found = self._place.kept(f"candidates/{name}.json", _Lists, lambda: self._numbers(name, asked, condition))
+            self._made[condition] = Material(name, asked, found.lists, condition)
+        return self._made[condition]
+
+    def _numbers(self, name: str, asked: Sequence[Asked], condition: Condition) -> _Lists:
+        if condition.random:
+            lists = self.of(condition._replace(random=False)).numbers
+        else:
+            lists = self._stages.retrieve(name, asked, self._options.k)
+        return _Lists(self._stages.gather(name, asked, lists))
 
 
-class TextAndPictures:
-    """The evidence of a linker's retrievers about texts, and of pictures; what cannot be had is noted."""
+class _Lists(Record, frozen=True):
+    lists: list[Sequence[Candidate]]
+
+
+class Stages:
+    """The retrieval of a linker, the evidence of its retrievers about texts, and that of pictures."""
 
     def __init__(self, linker: Linker, config: LinkerConfig, progress: Progress) -> None:
-        self._progress = progress
+        self._linker, self._progress = linker, progress
         named = dict(zip(names_of(config), linker.retrievers, strict=True))
         text = {name: one for name, one in named.items() if _kind(name) not in (*_BY_NAME, PICTURES)}
         self.text: dict[str, Evidence] = scorers_among(text)
         self._pictures: Evidence | None = PicturesEvidence(linker.kb)
         self.notes: list[str] = []
 
-    @property
-    def has_pictures(self) -> bool:
-        return self._pictures is not None
+    def retrieve(self, name: str, asked: Sequence[Asked], k: int) -> list[Sequence[Candidate]]:
+        """The first `k` candidates of each mention."""
+        found: list[Sequence[Candidate]] = []
+        questions = _questions(asked)
+        for start in range(0, len(questions), _AT_ONCE):
+            for lists in self._linker.retrieve(questions[start : start + _AT_ONCE]):
+                found += [own[:k] for own in lists]
+            self._progress(f"retrieving candidates, {name}", len(found), len(asked))
+        return found
 
-    def gather(self, name: str, shortlists: Sequence[Shortlist]) -> list[Sequence[Candidate]]:
-        bare = [Shortlist(one.document, one.mention, [_prior_only(c) for c in one.candidates]) for one in shortlists]
+    def gather(
+        self, name: str, asked: Sequence[Asked], lists: Sequence[Sequence[Candidate]]
+    ) -> list[Sequence[Candidate]]:
+        """The candidates with P(e|m), with what each kind of text evidence says, and with the cosine of pictures."""
+        bare = [
+            Shortlist(one.document, one.mention, [_prior_only(candidate) for candidate in own])
+            for one, own in zip(asked, lists, strict=True)
+        ]
         found: list[Sequence[Candidate]] = []
         for start in range(0, len(bare), _AT_ONCE):
             part = with_numbers(bare[start : start + _AT_ONCE], self.text)
             found += [one.candidates for one in self._with_pictures(part)]
-            self._progress(f"gathering evidence: {name}", start + len(part), len(bare))
+            self._progress(f"gathering evidence, {name}", len(found), len(bare))
         return found
+
+    def likeness(self, asked: Sequence[Asked]) -> list[float | None]:
+        """The cosine between each caption's picture and that of the right entity; None without one of them."""
+        golds = [Shortlist(one.document, one.mention, [Candidate(min(one.right), 0.0)]) for one in asked]
+        found = [self._with_pictures(golds[at : at + _AT_ONCE]) for at in range(0, len(golds), _AT_ONCE)]
+        return [one.candidates[0].evidence.get(PICTURES) for part in found for one in part]
 
     def _with_pictures(self, shortlists: list[Shortlist]) -> list[Shortlist]:
         if self._pictures is None:
@@ -130,12 +143,6 @@ class TextAndPictures:
             self.notes.append(f"no evidence of pictures: {problem}")
             self._pictures = None
             return shortlists
-
-    def likeness(self, asked: Sequence[Asked]) -> list[float | None]:
-        """The cosine between each caption's picture and that of the right entity; None without one of them."""
-        golds = [Shortlist(one.document, one.mention, [Candidate(min(one.right), 0.0)]) for one in asked]
-        found = [self._with_pictures(golds[at : at + _AT_ONCE]) for at in range(0, len(golds), _AT_ONCE)]
-        return [one.candidates[0].evidence.get(PICTURES) for part in found for one in part]
 
 
 def pictures_of_entities(kb: KnowledgeBase) -> Pictures:
@@ -156,23 +163,27 @@ def _prior_only(candidate: Candidate) -> Candidate:
     return Candidate(candidate.entity, candidate.score, {PRIOR: prior} if prior else {}, candidate.title)
 
 
-def candidates_of(linker: Linker, asked: Sequence[Asked], k: int, progress: Progress) -> list[list[Candidate]]:
-    """The first `k` candidates of each mention."""
-    found: list[list[Candidate]] = []
+def _questions(asked: Sequence[Asked]) -> list[Question]:
     questions: list[Question] = []
     for one in asked:
         if questions and questions[-1].document is one.document:
             questions[-1] = Question(one.document, [*questions[-1].mentions, one.mention])
         else:
             questions.append(Question(one.document, [one.mention]))
-    for start in range(0, len(questions), _AT_ONCE):
-        for lists in linker.retrieve(questions[start : start + _AT_ONCE]):
-            found += [list(own[:k]) for own in lists]
-        progress("retrieving candidates", len(found), len(asked))
-    return found
+    return questions
+
+
+def has_pictures(material: Material) -> bool:
+    """Whether there is a mention with pictures on both sides."""
+    return any(PICTURES in one.evidence for own in material.numbers for one in own)
 
 
 # Changes
+
+
+def _changed(asked: Sequence[Asked], condition: Condition, seed: int) -> list[Asked]:
+    found = _with_random_pictures(asked, seed) if condition.random else list(asked)
+    return [_masked(one) for one in found] if condition.masked else found
 
 
 def _masked(one: Asked) -> Asked:
@@ -199,8 +210,3 @@ def _with_picture_of(document: Document, order: Sequence[Document], place: int) 
     others = (order[(place + step) % len(order)] for step in range(1, len(order)))
     other = next((one for one in others if page_of(one) != page_of(document)), None)
     return document if other is None else msgspec.structs.replace(document, images=other.images)
-
-
-def titles_of(lists: Sequence[Sequence[Candidate]]) -> Mapping[str, str]:
-    """The titles of candidates by id."""
-    return {one.entity: one.title or one.entity for own in lists for one in own}

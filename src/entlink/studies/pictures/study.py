@@ -9,7 +9,7 @@ from time import perf_counter
 
 import msgspec
 
-from entlink.documents import Candidate, Document, GoldLink, Record
+from entlink.documents import Document, GoldLink, Record
 from entlink.errors import ConfigError, InputError
 from entlink.formats.documents.lines import encode_document
 from entlink.io.atomic import write_lock, write_whole
@@ -22,10 +22,10 @@ from entlink.studies.candidates.results import CandidateOptions, CandidateStudy
 from entlink.studies.candidates.study import study_candidates
 from entlink.studies.conversations.runs import RunSource
 from entlink.studies.data import NOT_THERE, check_kb, published_figures
-from entlink.studies.pictures.analyses import Analyses
+from entlink.studies.pictures.analyses import ALL, Analyses
 from entlink.studies.pictures.answers import Answers
 from entlink.studies.pictures.cases import Answered, CaseWriter
-from entlink.studies.pictures.material import Material, TextAndPictures, candidates_of, pictures_of_entities
+from entlink.studies.pictures.material import Material, Stages, Whole, has_pictures, pictures_of_entities
 from entlink.studies.pictures.rankers import evidence_specs
 from entlink.studies.pictures.results import (
     PARTS,
@@ -47,11 +47,10 @@ _KS = (10, 50, 100)
 _MARKS = frozenset(("captions", "near_copy"))
 
 
-class _Listed(Record, frozen=True):
-    """The candidates of a part, and which of its mentions have a near-copy of the entity's picture."""
+class _Likeness(Record, frozen=True):
+    """The cosine of each caption's picture with that of the right entity, where both have one."""
 
-    lists: list[list[Candidate]]
-    near: list[float | None]
+    cosines: list[float | None]
 
 
 def study_pictures(
@@ -148,38 +147,33 @@ class _Run:
         stack.callback(linker.kb.close)
         self._linker = linker
         self.notes: list[str] = []
-        self._evidence = TextAndPictures(linker, config, progress)
+        self._stages = Stages(linker, config, progress)
+        asked = [one for split in SPLITS for one in captions.parts[split]]
+        whole = Whole(asked, self._stages, place, options)
+        plain = whole.of()
+        likeness = place.kept("candidates/likeness.json", _Likeness, lambda: _Likeness(self._stages.likeness(asked)))
         self.splits: list[SplitFacts] = []
-        self._all: dict[str, Material] = {}
-        parts = {split: self._material(split) for split in SPLITS}
-        specs = evidence_specs(list(self._evidence.text), has_pictures=self._evidence.has_pictures)
-        models = Models(place, kb, options, progress) if options.models else None
-        parts |= {f"{split} with near-copies": whole for split, whole in self._all.items()}
-        self._answers = Answers(place, parts, specs, models, options, progress)
+        parts = self._parts(plain, likeness.cosines)
+        specs = evidence_specs(list(self._stages.text), has_pictures=has_pictures(plain))
+        models = Models(kb, place, options, progress) if options.models else None
+        self._answers = Answers(place, whole, parts, specs, models, options, progress)
 
-    def _material(self, split: str) -> Material:
-        """The mentions of a part with their candidates, near-copies left out."""
-        asked = self._captions.parts[split]
-        kept = self._place.kept(f"candidates/{split}.json", _Listed, lambda: self._listed(asked))
-        self._all[split] = whole = Material(f"{split}, near-copies with them", asked, kept.lists, self._evidence)
-        near = [likeness is not None and likeness >= self._options.near_copy for likeness in kept.near]
-        places = [at for at, is_near in enumerate(near) if not is_near]
-        part = whole.part(places, split)
-        reached = sum(
-            any(c.entity in one.right for c in own) for one, own in zip(part.asked, part.lists, strict=True)
-        )
-        pictured = sum(kept.near[at] is not None for at in places)
-        documents = len({one.document.id for one in asked})
-        self.splits.append(SplitFacts(split, documents, len(places), sum(near), reached, pictured))
-        if not places:
-            raise InputError(
-                f"all mentions of the part {split} are near-copies. Raise near_copy, or give more captions"
-            )
-        return part
-
-    def _listed(self, asked: Sequence[Asked]) -> _Listed:
-        lists = candidates_of(self._linker, asked, self._options.k, self._progress)
-        return _Listed(lists, self._evidence.likeness(asked))
+    def _parts(self, plain: Material, cosines: Sequence[float | None]) -> dict[str, list[int]]:
+        """The places of each part's mentions, near-copies left out; and of the test part with them."""
+        parts, start = {}, 0
+        for split in SPLITS:
+            every = range(start, start + len(self._captions.parts[split]))
+            near = {at for at in every if (cosine := cosines[at]) is not None and cosine >= self._options.near_copy}
+            parts[split] = [at for at in every if at not in near]
+            if not parts[split]:
+                raise InputError(
+                    f"all mentions of the part {split} are near-copies. Raise near_copy, or give more captions"
+                )
+            part = plain.part(parts[split], split)
+            pictured = sum(cosines[at] is not None for at in parts[split])
+            self.splits.append(_facts(part, len({plain.asked[at].document.id for at in every}), len(near), pictured))
+            start = every.stop
+        return {**parts, ALL: list(every)}
 
     # The whole
 
@@ -201,7 +195,7 @@ class _Run:
             training=self._answers.models.training if self._answers.models else None,
             splits=self.splits,
             left_out=dict(self._captions.left_out),
-            text_evidence=list(self._evidence.text),
+            text_evidence=list(self._stages.text),
             candidates=candidates,
             rankers=rankers,
             compared=[*compared, *more],
@@ -214,7 +208,7 @@ class _Run:
             robustness=robustness,
             cases=cases,
             differing=differing,
-            notes=list(dict.fromkeys([*self.notes, *self._evidence.notes])),
+            notes=list(dict.fromkeys([*self.notes, *self._stages.notes])),
             published=published_figures(_PAPER, _TABLES),
             seconds=round(perf_counter() - start, 1),
             command=command,
@@ -224,7 +218,7 @@ class _Run:
     def _candidates(self) -> CandidateStudy:
         """Table 4, by the study of candidates, on the test mentions that rankers are asked about."""
         path = self._place.folder / "candidates" / "test.jsonl"
-        lines = (encode_document(one) + b"\n" for one in _with_gold(self._answers.parts["test"].asked))
+        lines = (encode_document(one) + b"\n" for one in _with_gold(self._answers.material("test").asked))
         write_whole(path, b"".join(lines))
         options = CandidateOptions(ks=_KS, deep=True, published=True)
         return self._place.kept(
@@ -251,6 +245,14 @@ class _Run:
         writer = CaseWriter(self._kb, pictures_of_entities(self._kb))
         answered = Answered(both.name, text.name, seen, read)
         return writer.cases(self._answers.material("test").asked, answered, self._options.cases)
+
+
+def _facts(part: Material, documents: int, near: int, pictured: int) -> SplitFacts:
+    reached = sum(
+        any(candidate.entity in one.right for candidate in own)
+        for one, own in zip(part.asked, part.numbers, strict=True)
+    )
+    return SplitFacts(part.name, documents, len(part.asked), near, reached, pictured)
 
 
 def _with_gold(asked: Sequence[Asked]) -> Iterator[Document]:

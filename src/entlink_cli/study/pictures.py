@@ -196,8 +196,8 @@ COMMANDS = {
         "Measure what texts, pictures and P(e|m) are worth for captioned pictures, as the tables and figures of "
         "WikiDiverse do: candidate retrieval; rankers over one fixed set of candidates, from weighed evidence to the "
         "fusions of the multimodal model; training and linking without inputs; slices by clue, type and topic; "
-        "masked names and wrong pictures. Writes a page with cases. A study that was interrupted goes on where it was "
-        "when the command is given again. Models need pip install 'entlink[train]'.",
+        "masked names and wrong pictures. Writes a page with cases. A study that was interrupted goes on where it "
+        "was when the command is given again. Models need pip install 'entlink[train]'.",
         (
             "entlink study pictures birds.kb captions -o birds-study",
             "entlink study pictures birds.kb captions.jsonl --no-models --only rankers,robustness --folds 10 "

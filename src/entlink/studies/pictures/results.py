@@ -35,7 +35,8 @@ class PictureOptions(Record, frozen=True, kw_only=True):
     All rankers order the same `k` candidates of a mention. Every model of the first table is trained with `seeds`
     seeds, for at most `minutes` each, as `preset` and `settings` over it say; `models` False trains none. `only`
     keeps to these parts. With `folds` above 1, the table of robustness is made of so many folds by page, so that
-    every mention is tested. Mentions whose entity's picture is as near to the caption's own as `near_copy` are left out.
+    every mention is tested. Mentions whose entity's picture is as near to the caption's own as `near_copy` are
+    left out.
     """
 
     k: int = 10

@@ -120,7 +120,8 @@ def test_evidence_is_the_cosine_where_both_have_a_picture(world, caplog):
         ]
         with caplog.at_level(logging.WARNING):
             found = stage.gather(asked)
-    assert [set(one) for one in found[0]] == [{"pictures"}, {"pictures"}, set(), set(), set()]
+    both = {"pictures", "pictured"}
+    assert [set(one) for one in found[0]] == [both, both, set(), set(), set()]
     assert found[0][0]["pictures"] == pytest.approx(1, abs=1e-3) and found[0][1]["pictures"] < 0.999
     assert found[1:3] == [[{}], [{}]] and found[3][0]["pictures"] == pytest.approx(1, abs=1e-3)
     assert "lost.png: no such picture" in caplog.text

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator, Mapping, Sequence, Set
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
@@ -19,8 +19,11 @@ from entlink.studies.pictures.results import PictureOptions
 from entlink.studies.place import Place
 
 if TYPE_CHECKING:
-    from entlink.encoders.multimodal.model import MultimodalModel
+    import torch
+
+    from entlink.learning.base import Base
     from entlink.learning.multimodal.examples import PicturedExample
+    from entlink.learning.multimodal.sharing import SharedInputs, SharedTraining
     from entlink.learning.train_config import TrainConfig
 
 FOLDER = "models"
@@ -98,6 +101,9 @@ class Models:
         self._kb, self._place, self._options, self._progress = kb, place, options, progress
         self._pictures = pictures_of_entities(kb)
         self._seconds: dict[str, list[float]] = {}
+        self._shared: SharedInputs | None = None
+        self._base: Base | None = None
+        self._device: torch.device | None = None
         self.training = training_of(options)
 
     # Which there are
@@ -173,33 +179,47 @@ class Models:
     # Training
 
     def trained(self, spec: ModelSpec, train: Material, dev: Material, seed: int, name: str) -> PictureRanker:
-        """A model, trained now if it is not there."""
-        folder = self._place.folder / FOLDER / name
-        report = self._place.kept(
-            f"{FOLDER}/{name}.json", Trained, lambda: self._train(spec, train, dev, seed, folder, name)
-        )
-        self._seconds.setdefault(spec.name, []).append(report.seconds)
-        return ModelRanker(self._kb, folder, self._pictures.folder)
+        """A model, trained now if it is not there; its weights are kept."""
+        masked: Settings = (("multimodal.prior", False),) if train.condition.masked else ()
+        made = self._made((*spec.settings, *masked), seed, name)
+        weights = self._place.folder / FOLDER / f"{name}.safetensors"
 
-    def _train(self, spec: ModelSpec, train: Material, dev: Material, seed: int, folder: Path, name: str) -> Trained:
-        from entlink.learning.train import train as train_model
+        def train_now() -> Trained:
+            examples, held_out = examples_of(self._kb, train), examples_of(self._kb, dev)
+            checkpoint = weights.with_suffix(".checkpoint")
+            minutes = self._options.minutes
+            state, _ = made.run(examples, held_out, checkpoint, minutes=minutes, restart=False, spent=0.0)
+            made.save(weights)
+            shutil.rmtree(checkpoint, ignore_errors=True)
+            return Trained(state.step, state.best, round(state.seconds, 1))
+
+        report = self._place.kept(f"{FOLDER}/{name}.json", Trained, train_now)
+        made.load(weights)
+        self._seconds.setdefault(spec.name, []).append(report.seconds)
+        return ModelRanker(self._kb, made)
+
+    def _made(self, settings: Settings, seed: int, name: str) -> SharedTraining:
+        """A training that reads what all read; the base is loaded, and the inputs read, once for all."""
+        import torch
+
+        from entlink.learning.base import load_base
+        from entlink.learning.multimodal.sharing import SharedInputs, SharedTraining
+        from entlink.learning.train import check_start
 
         def told(stage: str, done: float, total: float) -> None:
             self._progress(f"{name}: {stage}", done, total)
 
-        masked: Settings = (("multimodal.prior", False),) if train.condition.masked else ()
-        config = _config(self._options, (*spec.settings, *masked), seed, str(self._pictures.folder.resolve()))
-        report = train_model(
-            config,
-            self._kb,
-            examples_of(self._kb, train),
-            examples_of(self._kb, dev),
-            folder,
-            progress=told,
-            name=name.replace("/", "-"),
-            minutes=self._options.minutes,
-        )
-        return Trained(report.steps, report.best, report.seconds)
+        pictures = str(self._pictures.folder.resolve())
+        config = _config(self._options, settings, seed, pictures)
+        if self._shared is None:
+            plain = _config(self._options, (), seed, pictures)
+            device = check_start(plain, self._place.folder / FOLDER / "base")
+            self._base = load_base(plain.model.base, self._progress)
+            self._device = device
+            self._shared = SharedInputs(SharedTraining(plain, self._kb, self._base, device, told))
+        assert self._base is not None
+        device = torch.device(self._device or "cpu")
+        return SharedTraining(config, self._kb, self._base, device, told).share(self._shared)
 
     def seconds_of(self, spec: object) -> float | None:
         """How long a training of it took on average, of those that were done in this run."""
@@ -228,22 +248,19 @@ def examples_of(kb: KnowledgeBase, material: Material) -> list[PicturedExample]:
 
 
 class ModelRanker:
-    """A trained model on fixed candidates. It is held in memory while it is asked."""
+    """A trained model on fixed candidates."""
 
-    is_large = True
+    is_large = True  # it is not kept in memory beside the next one
 
-    def __init__(self, kb: KnowledgeBase, folder: Path, pictures: Path) -> None:
-        self._kb, self._folder, self._pictures = kb, folder, pictures
-        self._model: MultimodalModel | None = None
+    def __init__(self, kb: KnowledgeBase, model: SharedTraining) -> None:
+        self._kb, self._model = kb, model
 
     def scores(
         self, material: Material, *, without: Set[Input] = frozenset(), prior: bool = True
     ) -> list[list[float]]:
-        from entlink.encoders.multimodal.model import Question, load_multimodal
+        from entlink.encoders.multimodal.model import Question
         from entlink.ranking.priors import priors
 
-        if self._model is None:
-            self._model = load_multimodal(self._folder, pictures=self._pictures)
         entities = {one.entity: self._kb.get(one.entity) for own in material.numbers for one in own}
         known = {id: entity for id, entity in entities.items() if entity is not None}
         questions = []

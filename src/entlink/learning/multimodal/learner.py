@@ -57,7 +57,7 @@ class MultimodalLearner:
         return (group_binary if self._binary else group_softmax)(scores, sizes, weights)
 
     def figure(self, material: PicturedMaterial, progress: Progress, stage: str) -> float:
-        """The share of the mentions whose entity beats its other candidates; names are hidden as often as in training."""
+        """The share of mentions whose entity beats its other candidates; names are hidden as often as in training."""
         parts = [(False, 1 - self._hidden), (True, self._hidden)]
         return sum(share * self._right(material, progress, stage, masked=masked) for masked, share in parts if share)
 

@@ -164,7 +164,8 @@ def _digest(examples: Sequence[PicturedExample], wrong: Sequence[tuple[str, ...]
 
 def _wider(old: NDArray[numpy.float16] | None, shape: tuple[int, int, int]) -> NDArray[numpy.float16]:
     """An array in a file without a name, with what was there before: it may be larger than memory."""
-    made: NDArray[numpy.float16] = numpy.memmap(TemporaryFile(), numpy.float16, "w+", shape=shape)  # noqa: SIM115 - it lives as long
+    with TemporaryFile() as file:  # the mapping keeps what it needs of it
+        made: NDArray[numpy.float16] = numpy.memmap(file, numpy.float16, "w+", shape=shape)
     if old is not None:
         made[:, : old.shape[1]] = old
     return made

@@ -268,8 +268,8 @@ COMMANDS = {
         "joint model, which finds mentions and links them in one reading, or a multimodal model, which orders "
         "candidates by text and picture, on documents with gold. A training that was interrupted goes on where it "
         "was when the command is given again. Gold that the knowledge base lacks teaches nothing and is left out; to "
-        "a joint model it is a mention still. `entlink train personal` is a command of its own, for personal mentions. "
-        "Needs pip install 'entlink[train]'.",
+        "a joint model it is a mention still. `entlink train personal` is a command of its own, for personal "
+        "mentions. Needs pip install 'entlink[train]'.",
         (
             "entlink train cross-encoder samples/conversations.jsonl --kb wiki.kb -o wiki-cross --dry-run",
             "entlink train bi-encoder samples/conversations.jsonl --kb wiki.kb -o wiki-dual --set training.epochs=3 "

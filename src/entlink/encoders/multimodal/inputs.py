@@ -113,7 +113,7 @@ class PictureCells:
         if there:
             grid = self._vectors().encode(list(there.values()), self._warn)
             found[list(there)] = pooled_cells(grid, settings.cells)
-        return found, found.any(axis=(1, 2)).astype(numpy.float32)
+        return found, numpy.asarray(found.any(axis=(1, 2)), numpy.float32)
 
     def _vectors(self) -> PictureVectors:
         if self._opened is None:
@@ -193,7 +193,7 @@ class InputReader:
         if taken:
             rows = self._vectors.of([one.id for one in entities]).astype(numpy.float32)
         ends = numpy.zeros(count, numpy.int64)
-        has = rows.any(axis=1).astype(numpy.float32)
+        has = numpy.asarray(rows.any(axis=1), numpy.float32)
         return SideInputs(
             rows[:, None], numpy.ones((count, 1), numpy.float32), ends, ends + 1, cells[0], has, cells[1]
         )

@@ -173,7 +173,7 @@ def _wider(old: NDArray[numpy.float16] | None, shape: tuple[int, int, int]) -> N
 
 def _kept(parts: Sequence[NDArray[numpy.float16]]) -> NDArray[numpy.float16]:
     count = sum(map(len, parts))
-    made = _wider(None, (max(1, count), *parts[0].shape[1:]))  # type: ignore[arg-type]
+    made = _wider(None, (max(1, count), *parts[0].shape[1:]))
     at = 0
     for part in parts:
         made[at : at + len(part)] = part

@@ -214,7 +214,7 @@ class SideEncoder(nn.Module):
         if self.fusion == "concatenation":
             mixed: Tensor = self.mixed(functional.gelu(self.mix(both)))
             return mixed
-        gate = self.gate(both).softmax(1)  # [n, 2]
+        gate: Tensor = self.gate(both).softmax(1)  # [n, 2]
         return gate[:, :1] * words + gate[:, 1:] * seen
 
 
@@ -269,7 +269,7 @@ class Scorer(nn.Module):
 
     def forward(self, product: Tensor, prior: Tensor) -> Tensor:
         """Products [..., v] and priors [...] to scores [...]."""
-        dots = product[..., : self.parts * self.width].unflatten(-1, (self.parts, self.width)).mean(-1)
+        dots = product.view(*product.shape[:-1], self.parts, self.width).mean(-1)
         summed = self.sum(torch.cat([dots, prior[..., None]], -1))
         hidden = functional.relu(self.wide(torch.cat([product, prior[..., None]], -1)))
         scores: Tensor = summed + self.narrow(hidden)  # [..., 1]
@@ -324,4 +324,5 @@ def run(layers: nn.ModuleList | Sequence[nn.Module], states: Tensor, mask: Tenso
 def unit(rows: Tensor) -> Tensor:
     """Rows whose numbers are 1 in the mean of their squares, so that the mean of a product is a cosine."""
     length = torch.linalg.vector_norm(rows, dim=-1, keepdim=True).clamp_min(1e-6)
-    return rows * (rows.shape[-1] ** 0.5 / length)
+    scaled: Tensor = rows * (rows.shape[-1] ** 0.5 / length)
+    return scaled

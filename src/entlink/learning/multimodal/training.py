@@ -246,9 +246,8 @@ def _directions(
     sides = [table.means(_MOST_FOR_DIRECTIONS) for table in (material.mentions, material.entities)]
     found = []
     for at, wide in ((0, settings.text_width), (1, settings.picture_width)):
-        rows = numpy.concatenate(
-            [side[at] for side in sides if side[at].shape[1] == wide] or [numpy.zeros((0, wide))]
-        )
+        fitting = [side[at] for side in sides if side[at].shape[1] == wide]
+        rows = numpy.concatenate([numpy.zeros((0, wide), numpy.float32), *fitting])
         found.append(_main_directions(rows, settings.width, device))
     return found[0], found[1]
 

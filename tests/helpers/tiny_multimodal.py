@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy
+import torch
 
 from entlink.documents import Document, Image, Mention, Span
 from entlink.learning.multimodal.examples import PicturedExample
+from entlink.learning.multimodal.network import SideRows
 from entlink.learning.train_config import ModelConfig, MultimodalConfig, TrainConfig, TrainingConfig
 from knowledge_bases import make_kb
 from tiny_pictures import lite_folder
@@ -68,14 +69,25 @@ def multimodal_config(base: Path, lite: Path, pictures: Path, **settings: Any) -
     own: dict[str, Any] = {"pictures": str(lite), "picture_folder": str(pictures), "cells": 1}
     own |= {"width": 16, "heads": 2, "base_layers": 1}
     training: dict[str, Any] = {"epochs": 6, "batch": 8, "learning_rate": 3e-3, "negatives": 3, "export": "fp32"}
-    parts: Sequence[tuple[dict[str, Any], Any]] = (
-        (model, ModelConfig),
-        (own, MultimodalConfig),
-        (training, TrainingConfig),
-    )
+    structs = ((own, MultimodalConfig), (model, ModelConfig), (training, TrainingConfig))
     for name, value in settings.items():
-        part = next(
-            part for part, struct in parts if (name in struct.__struct_fields__ and name != "pooling") or part is own
-        )
-        part[name] = value
+        next(part for part, struct in structs if name in struct.__struct_fields__)[name] = value
     return TrainConfig(ModelConfig(**model), TrainingConfig(**training), MultimodalConfig(**own))
+
+
+def random_rows(count: int, length: int, wide: int, cells: int, picture: int, seed: int) -> SideRows:
+    """Random inputs of a side; of the last rows, the text or the picture is absent."""
+    chance = numpy.random.default_rng(seed)
+    lengths = chance.integers(3, length + 1, count)
+    lengths[0] = length
+    has_text, has_picture = numpy.ones(count, numpy.float32), numpy.ones(count, numpy.float32)
+    has_picture[-1], has_text[-2], lengths[-2] = 0, 0, 1
+    mask = (numpy.arange(length) < lengths[:, None]).astype(numpy.float32)
+    states = (
+        chance.normal(size=(count, length, wide)).astype(numpy.float32) * mask[:, :, None] * has_text[:, None, None]
+    )
+    shown = chance.normal(size=(count, cells, picture)).astype(numpy.float32) * has_picture[:, None, None]
+    last = chance.integers(1, lengths + 1)
+    first = chance.integers(0, last)
+    arrays = (states, mask, first, last, shown, has_text, has_picture)
+    return SideRows(*(torch.from_numpy(numpy.ascontiguousarray(one)) for one in arrays))

@@ -32,7 +32,7 @@ from entlink.learning.pairs.examples import Example
 from entlink.learning.train_config import TrainConfig, checked
 
 if TYPE_CHECKING:
-    from entlink.encoders.multimodal.inputs import VectorsOf
+    from entlink.encoders.multimodal.inputs import IdVectors
 
 CHECKPOINT, _LOCK = "checkpoint", "training.lock"
 
@@ -76,13 +76,13 @@ def train(
     minutes: float | None = None,
     restart: bool = False,
     data: Mapping[str, Any] | None = None,
-    vectors: VectorsOf | None = None,
+    vectors: IdVectors | None = None,
 ) -> TrainReport:
     """Train a model on examples and write its folder; the best weights on `held_out`, or the last without any.
 
     A checkpoint in the folder is gone on from, unless `restart`. With `minutes`, training ends when they are over,
     and the learning rate falls by the clock. `data` is noted in the folder: where the examples are from.
-    `vectors` gives the vectors of entities by id to a multimodal model that reads those.
+    `vectors` are those of entities for a multimodal model that reads them; else it takes the knowledge base's.
     """
     began, folder = monotonic(), Path(folder)
     device = check_start(config, folder, restart=restart)
@@ -138,7 +138,7 @@ class _Training(NamedTuple):
     kb: KnowledgeBase
     device: torch.device
     progress: Progress
-    vectors: VectorsOf | None
+    vectors: IdVectors | None
 
     def made(self) -> MapTraining | MultimodalTraining:
         config, kb, device, progress, vectors = self

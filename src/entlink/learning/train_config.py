@@ -74,19 +74,19 @@ class MultimodalConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     (LXMERT), by modality attention (MMEL18), by concatenation (MMEL20), or with mention and entity read together
     (BLINK). `own_layers` come before text and picture meet, `layers` after; where they meet at once, all of them are
     joint. `pooling` is that of the name. Texts are states of the first `base_layers` layers of the base, 0 for its
-    word-piece embeddings; an entity may have `entity_vectors` in the place of its text. Pictures are read by the
-    encoder `pictures` as a map of `cells`; those of entities are in `picture_folder`. With `shortcuts` the means of
-    text and picture are compared beside what the network makes of them, which few examples need. `prior` adds
-    P(e|m). `without` leaves inputs out, in training and at work. The loss of a mention compares its entity with
-    those of at most `in_batch` other mentions, too. Of the pictures, a share `drop` is left out of each step, of the
-    texts `drop_text`, and a share `swap` of the mentions has the picture of another mention.
+    word-piece embeddings; with `entity_text` "vectors" an entity has one vector, of the knowledge base's index, in
+    the place of its text. Pictures are read by the encoder `pictures` as a map of `cells`; those of entities are in
+    `picture_folder`. With `shortcuts` the means of text and picture are compared beside what the network makes of
+    them: few examples need that. `prior` adds P(e|m). `without` leaves inputs out, in training and at work. The loss
+    of a mention compares its entity with those of at most `in_batch` other mentions, too. Of the pictures, a share
+    `drop` is left out of each step, of the texts `drop_text`, and a share `swap` of the mentions has the picture of
+    another mention.
     """
 
     fusion: Fusion = "single-stream"
     pooling: Pooling = "first-last"
     base_layers: AtLeastZero = 0
     entity_text: EntityText = "text"
-    entity_vectors: str = ""
     pictures: str = "efficientnet-lite0"
     picture_folder: str = ""
     cells: AtLeastOne = 49
@@ -240,10 +240,6 @@ def _check_multimodal(config: TrainConfig) -> None:
     for side in ("mention", "entity"):
         if {f"{side}-text", f"{side}-picture"} <= set(own.without):
             raise ConfigError(f"multimodal.without leaves out text and picture of each {side}. Keep one of them")
-    if (own.entity_text == "vectors") != bool(own.entity_vectors):
-        raise ConfigError(
-            'multimodal.entity_text = "vectors" and multimodal.entity_vectors go together. Give both, or neither'
-        )
 
 
 def _check_joint(config: TrainConfig) -> None:

@@ -15,7 +15,7 @@ from entlink.ranking.priors import priors
 
 if TYPE_CHECKING:
     from entlink.documents import Entity
-    from entlink.encoders.multimodal.inputs import VectorsOf
+    from entlink.encoders.multimodal.inputs import IdVectors
     from entlink.encoders.multimodal.settings import Input
     from entlink.interfaces import Vectors
 
@@ -28,7 +28,8 @@ class MultimodalRanker:
     A picture or a text that is not there is no error: the model has learnt to go without. `pictures` is the folder of
     the entities' pictures, if it is another than in training; `fetch` takes pictures that are addresses. `without`
     leaves out inputs such as "mention-picture"; `prior` false leaves out P(e|m), and `masked` hides the names.
-    Candidates that are gone from the knowledge base come last and score 0.
+    A model that reads vectors of entities takes those of the knowledge base, or `vectors`. Candidates that are gone
+    from the knowledge base come last and score 0.
     """
 
     needs = "the extra images and a model of entlink train multimodal"
@@ -43,12 +44,17 @@ class MultimodalRanker:
         without: Sequence[Input] = (),
         prior: bool = True,
         masked: bool = False,
-        vectors: VectorsOf | None = None,
+        vectors: IdVectors | None = None,
     ) -> None:
-        from entlink.encoders.multimodal.model import checked_inputs, load_multimodal
+        from entlink.encoders.multimodal.model import checked_inputs, load_multimodal, reads_vectors
         from entlink.kb.indexes.vectors.store import EntityVectors
 
-        self.kb, self.model = kb, load_multimodal(model, pictures=pictures, fetch=fetch, vectors=vectors)
+        self.kb = kb
+        if vectors is None and reads_vectors(model):
+            from entlink.kb.indexes.entity_vectors.dual import WordAndEntityVectors
+
+            vectors = WordAndEntityVectors(kb)
+        self.model = load_multimodal(model, pictures=pictures, fetch=fetch, vectors=vectors)
         self.without, self.prior, self.masked = frozenset(without), prior, masked
         checked_inputs(self.without)
         self._vectors = None if self.model.together else EntityVectors(kb, self.model)

@@ -53,7 +53,7 @@ def side_graph(weights: Weights, settings: MultimodalSettings, side: str) -> byt
     text, picture = graph.entry("entry", names, settings.side_width(side))  # type: ignore[arg-type]
     parts = [graph.unit("fused.unit", graph.fused(text, picture, names))]
     if settings.shortcuts:
-        parts += graph.shortcuts(names, settings.side_width(side))  # type: ignore[arg-type]
+        parts.append(graph.shortcuts("short", names, settings.side_width(side)))  # type: ignore[arg-type]
     graph.node("Concat", parts, [VECTORS], axis=1)
     wide = settings.side_width(side)  # type: ignore[arg-type]
     inputs = names.values(wide, settings.cells, settings.picture_width, "length")
@@ -77,12 +77,17 @@ def together_graph(weights: Weights, settings: MultimodalSettings) -> bytes:
     after = graph.sliced("entity.read", states, start, graph.hold("far", numpy.array([2**31], numpy.int64)))
     pooled = [graph.pooled("poolings.mention", text, mention), graph.pooled("poolings.entity", after, entity)]
     mixed = graph.linear(graph.node("Concat", pooled, ["pooled.both"], axis=1), "mix", 2 * settings.width)
-    graph.node("Identity", [graph.unit("pair.unit", mixed)], [VECTORS])
+    parts = [graph.unit("pair.unit", mixed)]
+    if settings.shortcuts:
+        sides = (("mention", mention, settings.text_width), ("entity", entity, settings.entity_width))
+        short = [graph.shortcuts(f"shorts.{side}", names, wide) for side, names, wide in sides]
+        parts.append(graph.node("Mul", short, ["short.product"]))
+    graph.node("Concat", parts, [VECTORS], axis=1)
     inputs = [
         *mention.values(settings.text_width, settings.cells, settings.picture_width, "mention_length"),
         *entity.values(settings.entity_width, settings.cells, settings.picture_width, "entity_length"),
     ]
-    return graph.model("pair", inputs, [Value(VECTORS, ["rows", settings.width])])
+    return graph.model("pair", inputs, [Value(VECTORS, ["rows", settings.vector_width])])
 
 
 class _Writer(LayerWriter):
@@ -212,36 +217,31 @@ class _Writer(LayerWriter):
             self._kept[name] = self.node("Unsqueeze", [little, axes], [name])
         return self._kept[name]
 
-    def shortcuts(self, names: SideNames, wide: int) -> list[str]:
+    def shortcuts(self, name: str, names: SideNames, wide: int) -> str:
         """The mean text and the mean cell, each by a layer of its own."""
-        absent = self.weight("short_absent", 2, self._width)
-        axes = self.hold("short.axes", numpy.array([2]))
-        kept = self.node(
-            "Mul", [names.states, self.node("Unsqueeze", [names.mask, axes], ["short.mask"])], ["short.kept"]
-        )
-        summed = self.node("ReduceSum", [kept, self.hold("short.rows", numpy.array([1]))], ["short.sum"], keepdims=0)
-        count = self.node(
-            "ReduceSum", [names.mask, self.hold("short.row", numpy.array([1]))], ["short.count"], keepdims=1
-        )
+        absent = self.weight(f"{name}.absent", 2, self._width)
         means = (
-            ("text", self.node("Div", [summed, count], ["short.text.mean"]), wide, names.has_text),
-            (
-                "picture",
-                self.node("ReduceMean", [names.cells], ["short.picture.mean"], axes=[1], keepdims=0),
-                self._settings.picture_width,
-                names.has_picture,
-            ),
+            ("text", self._mean_text(name, names), wide, names.has_text),
+            ("picture", self._mean_cell(name, names), self._settings.picture_width, names.has_picture),
         )
-        return [
-            self.chosen(
-                f"short.{part}",
-                self.unit(f"short.{part}.unit", self.linear(mean, f"{part}_short", side)),
-                absent[at],
-                has,
-                [1],
-            )
-            for at, (part, mean, side, has) in enumerate(means)
-        ]
+        found = []
+        for at, (part, mean, side, has) in enumerate(means):
+            rows = self.unit(f"{name}.{part}.unit", self.linear(mean, f"{name}.{part}", side))
+            found.append(self.chosen(f"{name}.{part}", rows, absent[at], has, [1]))
+        return self.node("Concat", found, [f"{name}.rows"], axis=1)
+
+    def _mean_text(self, name: str, names: SideNames) -> str:
+        axes, row, last = (
+            self.hold(f"{name}.{one}", numpy.array([at])) for one, at in (("axes", 2), ("row", 1), ("last", 1))
+        )
+        mask = self.node("Unsqueeze", [names.mask, axes], [f"{name}.mask"])
+        kept = self.node("Mul", [names.states, mask], [f"{name}.kept"])
+        summed = self.node("ReduceSum", [kept, row], [f"{name}.sum"], keepdims=0)
+        count = self.node("ReduceSum", [names.mask, last], [f"{name}.count"], keepdims=1)
+        return self.node("Div", [summed, count], [f"{name}.mean"])
+
+    def _mean_cell(self, name: str, names: SideNames) -> str:
+        return self.node("ReduceMean", [names.cells], [f"{name}.cell"], axes=[1], keepdims=0)
 
     def pooled(self, name: str, text: str, names: SideNames) -> str:
         """The states of the name to one row."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from math import isqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy
 
@@ -29,10 +29,21 @@ if TYPE_CHECKING:
     from entlink.encoders.trained.pair_tokens import PairReader
     from entlink.interfaces import Encoder, Vectors
 
-    VectorsOf = Callable[[Sequence[str]], Vectors]
 
 NOTHING: AbstractSet[Input] = frozenset()
 _ABSENT = Tokens([], 0, 1)
+
+
+class IdVectors(Protocol):
+    """Vectors of entities by id; a row of zeros for one that has none. `identity` names what made them."""
+
+    @property
+    def dimension(self) -> int: ...
+
+    @property
+    def identity(self) -> str: ...
+
+    def of(self, ids: Sequence[str]) -> Vectors: ...
 
 
 class SideInputs(NamedTuple):
@@ -102,7 +113,7 @@ class PictureCells:
         if there:
             grid = self._vectors().encode(list(there.values()), self._warn)
             found[list(there)] = pooled_cells(grid, settings.cells)
-        return found, found.any(axis=(1, 2)).astype(numpy.float32)
+        return found, numpy.asarray(found.any(axis=(1, 2)), numpy.float32)
 
     def _vectors(self) -> PictureVectors:
         if self._opened is None:
@@ -130,13 +141,13 @@ class InputReader:
         states: TextStates,
         of_documents: PictureCells,
         of_entities: PictureCells,
-        vectors: VectorsOf | None = None,
+        vectors: IdVectors | None = None,
     ) -> None:
         self.settings, self.reader = settings, reader
         self._states, self._of_documents, self._of_entities = states, of_documents, of_entities
         self._vectors = vectors
-        if settings.entity_text == "vectors" and vectors is None:
-            raise ConfigError("this model reads vectors of entities. Give `entity_vectors`, the index that has them")
+        if settings.entity_text == "vectors":
+            _check_vectors(settings, vectors)
 
     def mentions(
         self,
@@ -180,9 +191,9 @@ class InputReader:
         count = len(entities)
         rows = numpy.zeros((count, self.settings.entity_width), numpy.float32)
         if taken:
-            rows = self._vectors([one.id for one in entities]).astype(numpy.float32)
+            rows = self._vectors.of([one.id for one in entities]).astype(numpy.float32)
         ends = numpy.zeros(count, numpy.int64)
-        has = rows.any(axis=1).astype(numpy.float32)
+        has = numpy.asarray(rows.any(axis=1), numpy.float32)
         return SideInputs(
             rows[:, None], numpy.ones((count, 1), numpy.float32), ends, ends + 1, cells[0], has, cells[1]
         )
@@ -223,6 +234,16 @@ def check_cells(cells: int, count: int) -> None:
     raise ConfigError(
         f"multimodal.cells = {cells} does not fit an encoder with {count}: give {count}, or a smaller square"
     )
+
+
+def _check_vectors(settings: MultimodalSettings, vectors: IdVectors | None) -> None:
+    if vectors is None:
+        raise ConfigError("this model reads vectors of entities in the place of their texts. Give `vectors`")
+    if vectors.identity != settings.entity_vectors or vectors.dimension != settings.entity_width:
+        raise ConfigError(
+            f"the model was trained on the vectors of entities {settings.entity_vectors!r}, and these are "
+            f"{vectors.identity!r}. Give those, or train the model anew"
+        )
 
 
 def _without(read: Tokens, places: Sequence[int]) -> Tokens:

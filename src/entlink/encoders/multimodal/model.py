@@ -40,7 +40,7 @@ from entlink.errors import ConfigError, DamagedError, EntlinkError, InputError
 
 if TYPE_CHECKING:
     from entlink.documents import Document, Entity, Mention
-    from entlink.encoders.multimodal.inputs import VectorsOf
+    from entlink.encoders.multimodal.inputs import IdVectors
     from entlink.encoders.multimodal.settings import Input
     from entlink.encoders.trained.folder import TrainedFolder
     from entlink.interfaces import Vectors
@@ -74,14 +74,14 @@ class MultimodalModel:
         spec: str = "",
         pictures: str | Path | None = None,
         fetch: bool = False,
-        vectors: VectorsOf | None = None,
+        vectors: IdVectors | None = None,
         threads: int | None = None,
     ) -> None:
         card, folder = trained.card, trained.folder
         self.name, self._spec = card.name, spec
         self.settings = settings = multimodal_settings(card, folder)
         self.together = settings.fusion == "read-together"
-        self.dimension = settings.width if self.together else settings.vector_width
+        self.dimension = settings.vector_width
         pairs = settings.pairs
         tokens = max(pairs.mention_tokens, pairs.entity_tokens)
         backend = OnnxBackend(_file(folder, GRAPH), threads)
@@ -97,7 +97,7 @@ class MultimodalModel:
         )
         graphs = (PAIR_GRAPH,) if self.together else (MENTION_GRAPH, ENTITY_GRAPH)
         self._sessions = {name: open_session(_file(folder, name), threads) for name in graphs}
-        self._scorer = _Scorer(trained, self.dimension, settings.width, together=self.together)
+        self._scorer = _Scorer(trained, self.dimension, settings.width)
         files = trained.checksums(GRAPH, *graphs, TOKENIZER, HEAD)
         self.identity = trained_identity(card.name, files, card.settings)
         self.entity_identity = trained_identity(card.name, files, card.settings, str(self.pictures.folder))
@@ -234,9 +234,9 @@ class MultimodalModel:
 class _Scorer:
     """The layers that make a product of vectors, and P(e|m), a score."""
 
-    def __init__(self, trained: TrainedFolder, wide: int, width: int, *, together: bool) -> None:
+    def __init__(self, trained: TrainedFolder, wide: int, width: int) -> None:
         head, self._width = trained.head(), width
-        self._parts = 0 if together else wide // width
+        self._parts = wide // width
         shapes = {"sum": (1, self._parts + 1), "wide": (width, wide + 1), "narrow": (1, width)}
         layers = {name: trained.layer(head, f"scorer.{name}", *shape) for name, shape in shapes.items()}
         for name, layer in layers.items():
@@ -268,17 +268,23 @@ def load_multimodal(
     *,
     pictures: str | Path | None = None,
     fetch: bool = False,
-    vectors: VectorsOf | None = None,
+    vectors: IdVectors | None = None,
     threads: int | None = None,
 ) -> MultimodalModel:
     """The multimodal model by its name in the store, or from its folder.
 
-    `pictures` is the folder of the entities' pictures, if it is another than in training. `vectors` gives vectors of
-    entities by id, to a model that reads those.
+    `pictures` is the folder of the entities' pictures, if it is another than in training. `vectors` are those
+    of entities, for a model that reads them.
     """
     require_retrieval("a multimodal model")
     trained = open_trained(spec, "multimodal")
     return MultimodalModel(trained, spec=str(spec), pictures=pictures, fetch=fetch, vectors=vectors, threads=threads)
+
+
+def reads_vectors(spec: str | Path) -> bool:
+    """Whether a model reads vectors of entities in the place of their texts."""
+    trained = open_trained(spec, "multimodal")
+    return multimodal_settings(trained.card, trained.folder).entity_text == "vectors"
 
 
 def _file(folder: Path, name: str) -> Path:

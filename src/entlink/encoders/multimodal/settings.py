@@ -31,8 +31,9 @@ class MultimodalSettings(msgspec.Struct, frozen=True, kw_only=True):
     `fusion` is how text and picture meet. `own_layers` transformers come before they meet, `layers` after; `width` is
     that of all of them, with `heads`. Texts are states of the first `base_layers` layers of a BERT, 0 for its
     embeddings. A picture has `cells` rows of `picture_width` numbers, made by the encoder `pictures` of the identity
-    `picture_identity`. `uses` are the inputs that were there in training. With `shortcuts` the vector of a side has
-    the means of its inputs beside the fused vector.
+    `picture_identity`. `uses` are the inputs that were there in training, and `entity_vectors` names the vectors that
+    an entity has in the place of its text. With `shortcuts` the vector of a side has the means of its inputs beside
+    the fused vector.
     """
 
     pairs: PairSettings

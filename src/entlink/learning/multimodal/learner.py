@@ -57,7 +57,7 @@ class MultimodalLearner:
         return (group_binary if self._binary else group_softmax)(scores, sizes, weights)
 
     def figure(self, material: PicturedMaterial, progress: Progress, stage: str) -> float:
-        """The share of the mentions whose entity beats its other candidates; names are hidden as often as in training."""
+        """The share of mentions whose entity beats its other candidates; names are hidden as often as in training."""
         parts = [(False, 1 - self._hidden), (True, self._hidden)]
         return sum(share * self._right(material, progress, stage, masked=masked) for masked, share in parts if share)
 
@@ -68,8 +68,10 @@ class MultimodalLearner:
             progress(stage, start, len(asked))
             part = asked[start : start + _LOOKED_AT_ONCE]
             compared = pairs_of(material, part, 0)
-            scores = self._scores(material, part, compared).split(compared.sizes)
-            right += sum(bool(own[0] > own[1:].max()) for own in scores)
+            scores = iter(self._scores(material, part, compared).tolist())
+            for size in compared.sizes:
+                own, *others = (next(scores) for _ in range(size))
+                right += bool(others) and own > max(others)
         return right / len(asked) if asked else 0.0
 
     def _scores(self, material: PicturedMaterial, chosen: Sequence[Chosen], compared: Compared) -> Tensor:
@@ -93,8 +95,9 @@ class MultimodalLearner:
 
     def _together(self, mentions: SideRows, entities: SideRows, first: Tensor, second: Tensor) -> Tensor:
         parts = []
-        for some, others in zip(first.split(_ENCODED_AT_ONCE), second.split(_ENCODED_AT_ONCE), strict=True):
-            sides = (_taken(mentions, some), _taken(entities, others))
+        for start in range(0, len(first), _ENCODED_AT_ONCE):
+            some = slice(start, start + _ENCODED_AT_ONCE)
+            sides = (_taken(mentions, first[some]), _taken(entities, second[some]))
             parts.append(self.network.encoders["pair"](*sides))
         return torch.cat(parts)
 

@@ -164,7 +164,8 @@ def _digest(examples: Sequence[PicturedExample], wrong: Sequence[tuple[str, ...]
 
 def _wider(old: NDArray[numpy.float16] | None, shape: tuple[int, int, int]) -> NDArray[numpy.float16]:
     """An array in a file without a name, with what was there before: it may be larger than memory."""
-    made: NDArray[numpy.float16] = numpy.memmap(TemporaryFile(), numpy.float16, "w+", shape=shape)  # noqa: SIM115 - it lives as long
+    with TemporaryFile() as file:  # the mapping keeps what it needs of it
+        made: NDArray[numpy.float16] = numpy.memmap(file, numpy.float16, "w+", shape=shape)
     if old is not None:
         made[:, : old.shape[1]] = old
     return made
@@ -172,7 +173,7 @@ def _wider(old: NDArray[numpy.float16] | None, shape: tuple[int, int, int]) -> N
 
 def _kept(parts: Sequence[NDArray[numpy.float16]]) -> NDArray[numpy.float16]:
     count = sum(map(len, parts))
-    made = _wider(None, (max(1, count), *parts[0].shape[1:]))  # type: ignore[arg-type]
+    made = _wider(None, (max(1, count), *parts[0].shape[1:]))
     at = 0
     for part in parts:
         made[at : at + len(part)] = part

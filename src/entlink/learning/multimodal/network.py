@@ -141,6 +141,25 @@ class Pooling(nn.Module):
         return narrowed
 
 
+class Shortcuts(nn.Module):
+    """The mean text and the mean cell of a side, each by a layer of its own; what is absent has a learned row."""
+
+    def __init__(self, settings: MultimodalSettings, side: Side) -> None:
+        super().__init__()
+        self.text = nn.Linear(settings.side_width(side), settings.width)
+        self.picture = nn.Linear(settings.picture_width, settings.width)
+        self.absent = nn.Parameter(torch.zeros(2, settings.width))  # text, picture
+
+    def forward(self, rows: SideRows) -> Tensor:
+        share = rows.mask / rows.mask.sum(1, keepdim=True)  # [n, t]
+        text = unit(self.text(torch.einsum("nt,nth->nh", share, rows.states)))  # [n, d]
+        picture = unit(self.picture(rows.cells.mean(1)))
+        has_text, has_picture = rows.has_text[:, None], rows.has_picture[:, None]
+        text = text * has_text + self.absent[0] * (1 - has_text)
+        picture = picture * has_picture + self.absent[1] * (1 - has_picture)
+        return torch.cat([text, picture], dim=1)  # [n, 2d]
+
+
 class SideEncoder(nn.Module):
     """Text and picture of a mention, or of an entity, to one vector."""
 
@@ -165,16 +184,12 @@ class SideEncoder(nn.Module):
         else:  # concatenation
             self.mix, self.mixed = nn.Linear(2 * width, width), nn.Linear(width, width)
         self.norm = nn.LayerNorm(width)
-        self.shortcuts = settings.shortcuts
-        if self.shortcuts:
-            self.text_short = nn.Linear(settings.side_width(side), width)
-            self.picture_short = nn.Linear(settings.picture_width, width)
-            self.short_absent = nn.Parameter(torch.zeros(2, width))
+        self.short = Shortcuts(settings, side) if settings.shortcuts else None
 
     def forward(self, rows: SideRows) -> Tensor:
         text, picture = self.entry(rows)
         fused = unit(self._fused(text, picture, rows))
-        return torch.cat([fused, *self._short(rows)], dim=1) if self.shortcuts else fused  # [n, v]
+        return fused if self.short is None else torch.cat([fused, self.short(rows)], dim=1)  # [n, v]
 
     def _fused(self, text: Tensor, picture: Tensor, rows: SideRows) -> Tensor:
         if self.fusion in ("modality-attention", "concatenation"):
@@ -199,19 +214,8 @@ class SideEncoder(nn.Module):
         if self.fusion == "concatenation":
             mixed: Tensor = self.mixed(functional.gelu(self.mix(both)))
             return mixed
-        gate = self.gate(both).softmax(1)  # [n, 2]
+        gate: Tensor = self.gate(both).softmax(1)  # [n, 2]
         return gate[:, :1] * words + gate[:, 1:] * seen
-
-    def _short(self, rows: SideRows) -> tuple[Tensor, Tensor]:
-        """The mean text and the mean cell, each by a layer of its own."""
-        share = rows.mask / rows.mask.sum(1, keepdim=True)  # [n, t]
-        text = self.text_short(torch.einsum("nt,nth->nh", share, rows.states))
-        picture = self.picture_short(rows.cells.mean(1))
-        has_text, has_picture = rows.has_text[:, None], rows.has_picture[:, None]
-        return (
-            unit(text) * has_text + self.short_absent[0] * (1 - has_text),
-            unit(picture) * has_picture + self.short_absent[1] * (1 - has_picture),
-        )
 
 
 class TogetherEncoder(nn.Module):
@@ -225,6 +229,9 @@ class TogetherEncoder(nn.Module):
         count = settings.own_layers + settings.layers
         self.both = nn.ModuleList(Layer(width, settings.heads, dropout) for _ in range(count))
         self.norm, self.mix = nn.LayerNorm(width), nn.Linear(2 * width, width)
+        self.shorts: nn.ModuleDict | None = None
+        if settings.shortcuts:
+            self.shorts = nn.ModuleDict({side: Shortcuts(settings, side) for side in SIDES})
 
     def forward(self, mentions: SideRows, entities: SideRows) -> Tensor:
         """Row by row: the mention of a row with the entity of that row."""
@@ -236,8 +243,10 @@ class TogetherEncoder(nn.Module):
         states = self.norm(run(self.both, torch.cat(parts, 1), torch.cat(masks, 1)))
         split = states.split([part.shape[1] for part in parts], dim=1)
         pooled = [self.poolings["mention"](split[0], mentions), self.poolings["entity"](split[2], entities)]
-        mixed: Tensor = self.mix(torch.cat(pooled, dim=1))
-        return unit(mixed)  # [n, d]
+        mixed = unit(self.mix(torch.cat(pooled, dim=1)))
+        if self.shorts is None:
+            return mixed  # [n, d]
+        return torch.cat([mixed, self.shorts["mention"](mentions) * self.shorts["entity"](entities)], dim=1)  # [n, v]
 
 
 class Scorer(nn.Module):
@@ -249,9 +258,8 @@ class Scorer(nn.Module):
     def __init__(self, settings: MultimodalSettings) -> None:
         super().__init__()
         self.width = settings.width
-        together = settings.fusion == "read-together"
-        wide = settings.width if together else settings.vector_width
-        self.parts = 0 if together else wide // settings.width
+        wide = settings.vector_width
+        self.parts = wide // settings.width
         self.sum = nn.Linear(self.parts + 1, 1, bias=False)
         self.wide, self.narrow = nn.Linear(wide + 1, settings.width), nn.Linear(settings.width, 1)
         with torch.no_grad():
@@ -261,7 +269,7 @@ class Scorer(nn.Module):
 
     def forward(self, product: Tensor, prior: Tensor) -> Tensor:
         """Products [..., v] and priors [...] to scores [...]."""
-        dots = product[..., : self.parts * self.width].unflatten(-1, (self.parts, self.width)).mean(-1)
+        dots = product.view(*product.shape[:-1], self.parts, self.width).mean(-1)
         summed = self.sum(torch.cat([dots, prior[..., None]], -1))
         hidden = functional.relu(self.wide(torch.cat([product, prior[..., None]], -1)))
         scores: Tensor = summed + self.narrow(hidden)  # [..., 1]
@@ -291,17 +299,17 @@ class MultimodalNetwork(nn.Module):
 
         So products of the two sides mean something before the first step: the likeness of texts, and of pictures.
         """
-        if self.together:
-            return
-        mention, entity = (self.encoders[side] for side in SIDES)
+        modules = dict(self.encoders.named_modules())
+        mentions = {name: module for name, module in modules.items() if SIDES[0] in name.split(".")}
         with torch.no_grad():
-            for one, other in zip(mention.parameters(), entity.parameters(), strict=True):
-                if one.shape == other.shape:
-                    other.copy_(one)
-            for encoder in (mention, entity):
-                for name, found in (("text_short", text), ("picture_short", picture)):
-                    layer = getattr(encoder, name, None)
-                    if layer is not None and found is not None and layer.weight.shape == found.weight.shape:
+            for name, module in mentions.items():
+                other = modules[name.replace(*SIDES)]
+                for one, same in zip(module.parameters(False), other.parameters(False), strict=True):
+                    if one.shape == same.shape:
+                        same.copy_(one)
+            for short in (module for module in modules.values() if isinstance(module, Shortcuts)):
+                for layer, found in ((short.text, text), (short.picture, picture)):
+                    if found is not None and layer.weight.shape == found.weight.shape:
                         layer.weight.copy_(found.weight)
                         layer.bias.copy_(found.bias)
 
@@ -316,4 +324,5 @@ def run(layers: nn.ModuleList | Sequence[nn.Module], states: Tensor, mask: Tenso
 def unit(rows: Tensor) -> Tensor:
     """Rows whose numbers are 1 in the mean of their squares, so that the mean of a product is a cosine."""
     length = torch.linalg.vector_norm(rows, dim=-1, keepdim=True).clamp_min(1e-6)
-    return rows * (rows.shape[-1] ** 0.5 / length)
+    scaled: Tensor = rows * (rows.shape[-1] ** 0.5 / length)
+    return scaled

@@ -26,6 +26,7 @@ from entlink.encoders.text.bert_graph import BertConfig, bert_graph
 from entlink.encoders.trained.folder import GRAPH, HEAD, TOKENIZER
 from entlink.encoders.trained.pair_tokens import PairReader
 from entlink.errors import ConfigError
+from entlink.kb.indexes.entity_vectors.dual import WordAndEntityVectors
 from entlink.learning.checkpoints import Checkpoints, State
 from entlink.learning.export import PARTIAL, TOLD, WRITTEN, commit
 from entlink.learning.loop import Loop
@@ -37,7 +38,7 @@ from entlink.version import __version__
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from entlink.encoders.multimodal.inputs import VectorsOf
+    from entlink.encoders.multimodal.inputs import IdVectors
     from entlink.io.progress import Progress
     from entlink.kb.knowledge_base import KnowledgeBase
     from entlink.learning.base import Base
@@ -61,10 +62,12 @@ class MultimodalTraining:
         base: Base,
         device: torch.device,
         progress: Progress,
-        vectors: VectorsOf | None = None,
+        vectors: IdVectors | None = None,
     ) -> None:
         self._config, self._kb, self._base = config, kb, base
         self._device, self._progress = device, progress
+        if vectors is None and config.multimodal.entity_text == "vectors":
+            vectors = WordAndEntityVectors(kb)
         self._graph = _base_graph(base, config)
         backend = OnnxBackend(self._graph)
         self.settings = _settings(config, backend.dimension, vectors)
@@ -105,6 +108,7 @@ class MultimodalTraining:
             **msgspec.to_builtins(config),
             "base weights": self._base.identity,
             "pictures": self.settings.picture_identity,
+            "entity vectors": self.settings.entity_vectors,
             "examples": material.digest(),
             "held-out examples": aside.digest() if aside else "",
             "commit": commit(),
@@ -184,7 +188,7 @@ def states_folder() -> Path:
     return Path(cache) / "entlink" / "states"
 
 
-def _settings(config: TrainConfig, width: int, vectors: VectorsOf | None) -> MultimodalSettings:
+def _settings(config: TrainConfig, width: int, vectors: IdVectors | None) -> MultimodalSettings:
     own = config.multimodal
     uses = tuple(one for one in INPUTS if one not in own.without)
     identity, picture_width, cells = "", 1, 1
@@ -192,11 +196,11 @@ def _settings(config: TrainConfig, width: int, vectors: VectorsOf | None) -> Mul
         encoder = load_picture_encoder(own.pictures)
         check_cells(own.cells, encoder.grid[0])
         identity, picture_width, cells = encoder.identity, encoder.grid[1], own.cells
-    wide = width
+    wide, vectors_identity = width, ""
     if own.entity_text == "vectors":
         if vectors is None:
             raise ConfigError('multimodal.entity_text = "vectors" needs vectors of entities. Give `vectors`')
-        wide = int(vectors([""]).shape[1])
+        wide, vectors_identity = vectors.dimension, vectors.identity
     return MultimodalSettings(
         pairs=config.model.pairs,
         fusion=own.fusion,
@@ -205,7 +209,7 @@ def _settings(config: TrainConfig, width: int, vectors: VectorsOf | None) -> Mul
         text_width=width,
         entity_width=wide,
         entity_text=own.entity_text,
-        entity_vectors=own.entity_vectors,
+        entity_vectors=vectors_identity,
         pictures=own.pictures if identity else "",
         picture_identity=identity,
         picture_folder=str(Path(own.picture_folder).resolve()) if own.picture_folder else "",
@@ -215,7 +219,7 @@ def _settings(config: TrainConfig, width: int, vectors: VectorsOf | None) -> Mul
         heads=own.heads,
         own_layers=own.own_layers,
         layers=own.layers,
-        shortcuts=own.shortcuts and own.fusion != "read-together",
+        shortcuts=own.shortcuts,
         prior=own.prior,
         uses=uses,
     )
@@ -242,9 +246,8 @@ def _directions(
     sides = [table.means(_MOST_FOR_DIRECTIONS) for table in (material.mentions, material.entities)]
     found = []
     for at, wide in ((0, settings.text_width), (1, settings.picture_width)):
-        rows = numpy.concatenate(
-            [side[at] for side in sides if side[at].shape[1] == wide] or [numpy.zeros((0, wide))]
-        )
+        fitting = [side[at] for side in sides if side[at].shape[1] == wide]
+        rows = numpy.concatenate([numpy.zeros((0, wide), numpy.float32), *fitting])
         found.append(_main_directions(rows, settings.width, device))
     return found[0], found[1]
 

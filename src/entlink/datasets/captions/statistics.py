@@ -133,9 +133,7 @@ class Tally:
 
     def statistics(self) -> CaptionStatistics:
         counted = {name: dict(sorted(counts.items())) for name, counts in self._fields.items()}
-        return msgspec.structs.replace(
-            self._counts, pages=len(self._pages), entities=len(self._entities), **counted
-        )
+        return msgspec.structs.replace(self._counts, pages=len(self._pages), entities=len(self._entities), **counted)
 
 
 def bucket(candidates: int) -> str:

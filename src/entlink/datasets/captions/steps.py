@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 import msgspec
 
@@ -28,7 +28,7 @@ from entlink.errors import InputError
 from entlink.formats.documents.lines import decode_document, encode_document
 from entlink.io.atomic import write_whole
 from entlink.io.checksums import checksum
-from entlink.kb.build.source_parts import PROBLEMS_KEPT, Omissions, PartRunner
+from entlink.kb.build.source_parts import PROBLEMS_KEPT, Omissions, PartedSource, PartRunner
 from entlink.kb.store.manifest import SourceCard
 from entlink.sources import Source
 from entlink.text.dates import now
@@ -90,10 +90,13 @@ class CaptionsBuilder:
             limit=None,
             total=sum(source.size for source in sources),
         )
-        return [
-            runner.run(source, lambda part, _, plan=self._plan(source): (part, plan))  # type: ignore[misc]
-            for source in sources
-        ]
+
+        def read(source: Source | CaptionLines) -> list[Path]:
+            plan = self._plan(source)
+            # The parts of lines hold captions where those of other sources hold pages.
+            return runner.run(cast("PartedSource", source), lambda part, _: (part, plan))
+
+        return [read(source) for source in sources]
 
     def _plan(self, source: Source | CaptionLines) -> PartPlan:
         pictures = self._inputs.pictures
@@ -170,8 +173,7 @@ class CaptionsBuilder:
         mentions["near-copy, dropped"] += self._removed["near-copy, dropped"]
         given = self._inputs.given_pictures
         sources = [
-            _source_card(source, of_source)
-            for source, of_source in zip(self._inputs.sources, cards, strict=True)
+            _source_card(source, of_source) for source, of_source in zip(self._inputs.sources, cards, strict=True)
         ]
         return CaptionsReport(
             entlink=__version__,
@@ -229,4 +231,3 @@ def _source_card(source: Source | CaptionLines, cards: Sequence[PartCard]) -> So
 
 def _sorted(counts: Counter[str]) -> dict[str, int]:
     return {name: count for name, count in sorted(counts.items()) if count}
-

@@ -22,6 +22,7 @@ from entlink.datasets.captions.report import CaptionFile, CaptionsReport, shown_
 from entlink.datasets.captions.statistics import Tally
 from entlink.datasets.folder_target import CARD, DATASHEET
 from entlink.datasets.hyperlinks.report import KnowledgeBaseCard, source_checksum
+from entlink.datasets.selection import hash_of
 from entlink.documents import Document
 from entlink.engine.protocol import Engine
 from entlink.errors import InputError
@@ -54,7 +55,7 @@ class CaptionsBuilder:
         self._engine, self._inputs, self._work, self._out, self._options = engine, inputs, work, out, options
         self._removed: Counter[str] = Counter()
         self._dropped = 0
-        self._ids: set[str] = set()
+        self._seen: set[int] = set()
         self._tallies = [Tally() for _ in options.split]
         self._total = Tally()
 
@@ -124,11 +125,11 @@ class CaptionsBuilder:
     def _write_some(self, lines: Sequence[Line], files: Sequence[IO[bytes]]) -> None:
         for line in lines:
             content = bytes(line.document)
-            id = msgspec.json.decode(content, type=_Id).id
-            if id in self._ids:  # a page that is in two sources
+            number = hash_of(0, "caption", msgspec.json.decode(content, type=_Id).id)
+            if number in self._seen:  # a page that is in two sources
                 self._dropped += 1
                 continue
-            self._ids.add(id)
+            self._seen.add(number)
             files[line.split].write(content + b"\n")
             self._tallies[line.split].add(content)
             self._total.add(content)

@@ -196,7 +196,7 @@ COMMANDS = {
         (
             "entlink datasets build captions samples/wiki/samplewiki.xml --kb wiki.kb --pictures samples/pictures "
             "-o captions",
-            "entlink datasets build captions samples/captions.jsonl --kb wiki.kb -o captions --split all=1",
+            "entlink datasets build captions samples/captions.jsonl --kb wiki.kb -o all-captions --split all=1",
         ),
     ),
 }

@@ -17,7 +17,13 @@ MENTIONS = [
     ["Ulm Minster", "Location", 14, 25, f"{WIKI}Ulm_M%C3%BCnster#History"],
 ]
 ROW = [CAPTION, ADDRESS, "travel", MENTIONS]
-ENTRY = {"id": "Q7", "sentence": "Lee met Ann Lee in Ulm.", "mentions": "Lee", "entities": "Bruce Lee", "answer": "Q9"}
+ENTRY = {
+    "id": "Q7",
+    "sentence": "Lee met Ann Lee in Ulm.",
+    "mentions": "Lee",
+    "entities": "Bruce Lee",
+    "answer": "Q9",
+}
 
 
 def test_a_caption_has_all_its_mentions(tmp_path):

@@ -86,7 +86,12 @@ SAMPLES: dict[tuple[str, str], object] = {
         {"text": "none", "mentions": []},
     ],
     ("wikidiverse", "captions"): [
-        ["in Ulm", "https://x.org/Ulm.jpg", "travel", [["Ulm", "Location", 3, 6, "https://en.wikipedia.org/wiki/Ulm"]]],
+        [
+            "in Ulm",
+            "https://x.org/Ulm.jpg",
+            "travel",
+            [["Ulm", "Location", 3, 6, "https://en.wikipedia.org/wiki/Ulm"]],
+        ],
         ["none", "https://x.org/none.jpg", "travel", []],
     ],
     ("wikidiverse", "mentions"): [

@@ -88,10 +88,8 @@ def build_captions(
     engine = engine or LocalEngine(processes=options.processes, progress=progress)
     with ExitStack() as stack:
         near_copies = None
-        if options.near_copies is not None and place is not None:  # what is missing for it is an error at once
-            opened_kb = stack.enter_context(KnowledgeBase.open(kb))
-            folder = place if place.is_dir() else target.work / _UNPACKED
-            near_copies = NearCopies(opened_kb, folder, options.near_copies)
+        if options.near_copies is not None:  # what is missing for it is an error at once
+            near_copies = NearCopies(stack.enter_context(KnowledgeBase.open(kb)), options.near_copies)
         made = stack.enter_context(target.making(_plan(opened, options, Path(kb), card.sha256, place, target.folder)))
         inputs = Inputs(opened, Path(kb), place, _folder_of(place, engine, target.work))
         builder = CaptionsBuilder(engine, inputs, target.work, target.folder, options)

@@ -59,15 +59,14 @@ def _composition(report: CaptionsReport, options: CaptionOptions) -> Iterator[st
     yield _row("words per pair", (f"{one.words_per_pair:.2f}" for one in columns.values()))
     for name, field in zip(_NUMBER_NAMES, _NUMBERS, strict=True):
         yield _row(name, (f"{getattr(one, field):,}" for one in columns.values()))
-    if set(report.options["split"]) == {"train", "dev", "test"}:
-        published = (PUBLISHED[name] for name in columns)
-        rows = list(zip(*((f"{one.pairs:,}", one.mentions_per_pair, one.words_per_pair) for one in published)))
-        names = ("pairs", "mentions per pair", "words per pair")
-        for name, cells in zip(names, rows, strict=True):
-            yield _row(f"{name}, published", map(str, cells))
-    names = [name for name in TYPE_LISTS[options.type_list] if name in report.total.types]
+    if set(PUBLISHED) == set(columns):
+        published = [PUBLISHED[name] for name in columns]
+        yield _row("pairs, published", (f"{one.pairs:,}" for one in published))
+        yield _row("mentions per pair, published", (f"{one.mentions_per_pair:.2f}" for one in published))
+        yield _row("words per pair, published", (f"{one.words_per_pair:.2f}" for one in published))
+    known = [name for name in TYPE_LISTS[options.type_list] if name in report.total.types]
     yield from ("", "Mentions by type (the paper shows its own in a figure only):", "")
-    yield from _shares("type", report.total.types, [*names, *sorted({*report.total.types} - {*names, UNTYPED})])
+    yield from _shares("type", report.total.types, [*known, *sorted({*report.total.types} - {*known, UNTYPED})])
     yield from ("", "Pairs by topic:", "")
     topics = sorted(report.total.topics, key=lambda name: (-report.total.topics[name], name))
     yield from _shares("topic", report.total.topics, topics)
@@ -132,16 +131,17 @@ def _collection(report: CaptionsReport) -> Iterator[str]:
 def _making(report: CaptionsReport, options: CaptionOptions) -> Iterator[str]:
     yield from ("", "## Making", "")
     copies = "not looked for" if options.near_copies is None else f"a cosine above {options.near_copies:g}"
+    list_of = "annotation (4.2)" if options.type_list == "annotation" else "guidelines (A.1)"
     steps = (
         f"What became of captions: {_listed(report.captions)}.",
         f"Captions need {options.min_words} words and {options.min_mentions} mentions. A list of "
         f"{len(options.profanity):,} entries took out profane ones.",
         f"Links to nothing in the knowledge base are {'NIL' if options.nil == 'keep' else 'left out'}; mentions left "
         f"out: {_listed(report.mentions)}.",
-        f"Types are those of the paper's {'annotation (4.2)' if options.type_list == 'annotation' else 'guidelines (A.1)'}"
-        f", by types of the knowledge base and {len(options.types):,} rows of the user; topics by "
-        f"{len(options.topics):,} rows and the types of the page.",
-        "GIF, TIFF and others became PNG, of animations the first frame. Videos are left out unless a frame was there.",
+        f"Types are those of the paper's {list_of}, by types of the knowledge base and {len(options.types):,} rows "
+        f"of the user; topics by {len(options.topics):,} rows and the types of the page.",
+        "GIF, TIFF and others became PNG, of animations the first frame. Videos are left out unless a frame was "
+        "there.",
         f"Pictures are the same by name or content; near-copies: {copies}"
         + (f" by {report.encoder}." if report.encoder else "."),
         f"A page with all its captions is in one file, by the hash of {options.seed} and its id: "
@@ -156,8 +156,8 @@ def _making(report: CaptionsReport, options: CaptionOptions) -> Iterator[str]:
 def _uses(report: CaptionsReport) -> Iterator[str]:
     yield from ("", "## To mind", "")
     yield from (
-        "- Gold is incomplete: authors link a name once, and seldom what everybody knows. Precision of detection is a "
-        "lower bound.",
+        "- Gold is incomplete: authors link a name once, and seldom what everybody knows. Precision of detection is "
+        "a lower bound.",
         "- A knowledge base made of the same pages has counted these links: its names know the answers.",
         "- NIL is what this knowledge base lacks, and a link to a disambiguation page is NIL, too.",
         "- Rights in texts and pictures are their authors', picture by picture. Ask before you pass the set on.",

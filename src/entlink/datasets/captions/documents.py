@@ -36,9 +36,7 @@ class CaptionMaker:
     pictures of those left out for their picture.
     """
 
-    def __init__(
-        self, kb: KnowledgeBase, resolve: Resolve, files: PictureFiles, options: CaptionOptions
-    ) -> None:
+    def __init__(self, kb: KnowledgeBase, resolve: Resolve, files: PictureFiles, options: CaptionOptions) -> None:
         self.counts: Counter[str] = Counter()
         self.mentions: Counter[str] = Counter()
         self.named: list[str] = []

@@ -9,26 +9,28 @@ import msgspec
 
 from entlink.datasets.captions.documents import NEAR_COPY, OWN
 from entlink.documents import Document, GoldLink, Image
+from entlink.errors import InputError
 from entlink.kb.knowledge_base import KnowledgeBase
 
 
 class NearCopies:
     """Marks the mentions whose entity's first picture has a cosine above a limit with that of the caption.
 
-    Vectors of entities come from the knowledge base's index over pictures; without one they are made of the pictures
-    in `folder`.
+    Vectors of entities, and the encoder, are those of the knowledge base's index over pictures.
     """
 
-    def __init__(self, kb: KnowledgeBase, folder: Path, above: float) -> None:
-        from entlink.kb.indexes.vectors.index import open_vectors
-        from entlink.kb.indexes.vectors.pictures import picture_dual
+    def __init__(self, kb: KnowledgeBase, above: float) -> None:
+        from entlink.kb.indexes.vectors.pictures import has_pictures, picture_dual
         from entlink.kb.indexes.vectors.store import EntityVectors
 
+        if not has_pictures(kb):
+            raise InputError(
+                f"{kb.folder}: near-copies are found by an index over pictures, and there is none. "
+                f"Run `entlink kb index {kb.folder} --pictures efficientnet-lite0 --picture-folder FOLDER`"
+            )
         self._kb, self._above = kb, above
-        dual = picture_dual(kb)
-        if open_vectors(kb, dual) is None:
-            dual = picture_dual(kb, pictures=folder)
-        self._dual, self._entities = dual, EntityVectors(kb, dual)
+        self._dual = picture_dual(kb)
+        self._entities = EntityVectors(kb, self._dual)
 
     @property
     def encoder(self) -> str:
@@ -54,9 +56,7 @@ class NearCopies:
             mark = {"picture": NEAR_COPY} if cosine > self._above else {}
             return msgspec.structs.replace(gold, meta={**gold.meta, **mark})
 
-        return [
-            msgspec.structs.replace(one, gold=tuple(marked(one, gold) for gold in one.gold)) for one in documents
-        ]
+        return [msgspec.structs.replace(one, gold=tuple(marked(one, gold) for gold in one.gold)) for one in documents]
 
 
 def _entities(document: Document) -> list[str]:

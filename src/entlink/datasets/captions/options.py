@@ -44,7 +44,8 @@ class CaptionOptions(msgspec.Struct, frozen=True):
     type_list: Annotated[
         TypeList,
         Meta(
-            description="the seven types of paper 4: those of its annotation, 4.2 (default), or of its guidelines, A.1"
+            description="the seven types of paper 4: those of its annotation, §4.2 (default), or of its guidelines, "
+            "A.1"
         ),
     ] = "annotation"
     types: Rows = ()

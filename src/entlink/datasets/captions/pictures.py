@@ -140,7 +140,9 @@ def unpack(tar: Path, folder: Path) -> None:
                     with content, target.open("wb") as file:
                         shutil.copyfileobj(content, file)
     except (tarfile.TarError, EOFError, OSError) as problem:
-        raise SourceError(f"the pictures cannot be taken out ({problem})", str(tar), hint="Fetch it again") from problem
+        raise SourceError(
+            f"the pictures cannot be taken out ({problem})", str(tar), hint="Fetch it again"
+        ) from problem
 
 
 def check_pictures(path: Path) -> None:

@@ -96,11 +96,11 @@ class _Row(msgspec.Struct):
 
 
 class Tally:
-    """Counts the lines of a file as they are written."""
+    """Counts the lines of a file as they are written. Of names it keeps a number each."""
 
     def __init__(self) -> None:
         self._counts = CaptionStatistics()
-        self._pages, self._entities = set[str](), set[str]()
+        self._pages, self._entities = set[int](), set[int]()
         self._fields: dict[str, Counter[str]] = {
             name: Counter() for name in ("types", "topics", "candidates", "surfaces", "same_picture")
         }
@@ -112,7 +112,7 @@ class Tally:
         counts.pairs += 1
         counts.pictures += bool(row.images)
         counts.words += words_of(row.text)
-        self._pages.add(row.id.rpartition("#")[0])
+        self._pages.add(hash(row.id.rpartition("#")[0]))
         self._fields["topics"][row.meta.topic or UNTYPED] += 1
         for gold in row.gold:
             self._add_mention(gold)
@@ -125,7 +125,7 @@ class Tally:
             self._counts.nil += 1
             return
         self._counts.linked += 1
-        self._entities.add(gold.entity)
+        self._entities.add(hash(gold.entity))
         if gold.meta.surface is not None:
             self._fields["surfaces"][gold.meta.surface] += 1
         if gold.meta.picture is not None:
@@ -133,9 +133,7 @@ class Tally:
 
     def statistics(self) -> CaptionStatistics:
         counted = {name: dict(sorted(counts.items())) for name, counts in self._fields.items()}
-        return msgspec.structs.replace(
-            self._counts, pages=len(self._pages), entities=len(self._entities), **counted
-        )
+        return msgspec.structs.replace(self._counts, pages=len(self._pages), entities=len(self._entities), **counted)
 
 
 def bucket(candidates: int) -> str:

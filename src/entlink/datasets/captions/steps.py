@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 import msgspec
 
@@ -22,13 +22,14 @@ from entlink.datasets.captions.report import CaptionFile, CaptionsReport, shown_
 from entlink.datasets.captions.statistics import Tally
 from entlink.datasets.folder_target import CARD, DATASHEET
 from entlink.datasets.hyperlinks.report import KnowledgeBaseCard, source_checksum
+from entlink.datasets.selection import hash_of
 from entlink.documents import Document
 from entlink.engine.protocol import Engine
 from entlink.errors import InputError
 from entlink.formats.documents.lines import decode_document, encode_document
 from entlink.io.atomic import write_whole
 from entlink.io.checksums import checksum
-from entlink.kb.build.source_parts import PROBLEMS_KEPT, Omissions, PartRunner
+from entlink.kb.build.source_parts import PROBLEMS_KEPT, Omissions, PartedSource, PartRunner
 from entlink.kb.store.manifest import SourceCard
 from entlink.sources import Source
 from entlink.text.dates import now
@@ -54,7 +55,7 @@ class CaptionsBuilder:
         self._engine, self._inputs, self._work, self._out, self._options = engine, inputs, work, out, options
         self._removed: Counter[str] = Counter()
         self._dropped = 0
-        self._ids: set[str] = set()
+        self._seen: set[int] = set()
         self._tallies = [Tally() for _ in options.split]
         self._total = Tally()
 
@@ -90,10 +91,13 @@ class CaptionsBuilder:
             limit=None,
             total=sum(source.size for source in sources),
         )
-        return [
-            runner.run(source, lambda part, _, plan=self._plan(source): (part, plan))  # type: ignore[misc]
-            for source in sources
-        ]
+
+        def read(source: Source | CaptionLines) -> list[Path]:
+            plan = self._plan(source)
+            # The parts of lines hold captions where those of other sources hold pages.
+            return runner.run(cast("PartedSource", source), lambda part, _: (part, plan))
+
+        return [read(source) for source in sources]
 
     def _plan(self, source: Source | CaptionLines) -> PartPlan:
         pictures = self._inputs.pictures
@@ -121,11 +125,11 @@ class CaptionsBuilder:
     def _write_some(self, lines: Sequence[Line], files: Sequence[IO[bytes]]) -> None:
         for line in lines:
             content = bytes(line.document)
-            id = msgspec.json.decode(content, type=_Id).id
-            if id in self._ids:  # a page that is in two sources
+            number = hash_of(0, "caption", msgspec.json.decode(content, type=_Id).id)
+            if number in self._seen:  # a page that is in two sources
                 self._dropped += 1
                 continue
-            self._ids.add(id)
+            self._seen.add(number)
             files[line.split].write(content + b"\n")
             self._tallies[line.split].add(content)
             self._total.add(content)
@@ -170,8 +174,7 @@ class CaptionsBuilder:
         mentions["near-copy, dropped"] += self._removed["near-copy, dropped"]
         given = self._inputs.given_pictures
         sources = [
-            _source_card(source, of_source)
-            for source, of_source in zip(self._inputs.sources, cards, strict=True)
+            _source_card(source, of_source) for source, of_source in zip(self._inputs.sources, cards, strict=True)
         ]
         return CaptionsReport(
             entlink=__version__,
@@ -229,4 +232,3 @@ def _source_card(source: Source | CaptionLines, cards: Sequence[PartCard]) -> So
 
 def _sorted(counts: Counter[str]) -> dict[str, int]:
     return {name: count for name, count in sorted(counts.items()) if count}
-

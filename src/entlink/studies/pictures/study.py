@@ -217,15 +217,21 @@ class _Run:
 
     def _candidates(self) -> CandidateStudy:
         """Table 4, by the study of candidates, on the test mentions that rankers are asked about."""
-        path = self._place.folder / "candidates" / "test.jsonl"
-        lines = (encode_document(one) + b"\n" for one in _with_gold(self._answers.material("test").asked))
-        write_whole(path, b"".join(lines))
-        options = CandidateOptions(ks=_KS, deep=True, published=True)
+        dev, test = (self._written(part) for part in ("dev", "test"))
+        several = len(names_of(self._config)) > 1
+        options = CandidateOptions(ks=_KS, deep=True, published=True, dev=(str(dev),) if several else ())
         return self._place.kept(
             "candidates/study.json",
             CandidateStudy,
-            lambda: study_candidates(self._kb.folder, [path], self._config, options, progress=self._progress),
+            lambda: study_candidates(self._kb.folder, [test], self._config, options, progress=self._progress),
         )
+
+    def _written(self, part: str) -> Path:
+        """A file of the mentions that rankers are asked about."""
+        path = self._place.folder / "candidates" / f"{part}.jsonl"
+        lines = (encode_document(one) + b"\n" for one in _with_gold(self._answers.material(part).asked))
+        write_whole(path, b"".join(lines))
+        return path
 
     def _imported(self, sources: Sequence[RunSource]) -> Iterator[RankerScores]:
         asked = self._answers.material("test").asked

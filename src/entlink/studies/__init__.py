@@ -3,7 +3,7 @@
 `docs/studies.md` is the page to read first. `study_candidates` looks at retrieval given the gold spans,
 `study_unfamiliar_kb` at linking against a knowledge base that nothing was learnt from, domain by domain,
 `study_conversations` at linking in conversations, beside other systems and published scores, `study_time` at linking
-over the snapshots of a temporal dataset, `study_few_shot` at gold whose most popular entity is not the right one.
+over the snapshots of a temporal dataset, `study_few_shot` at gold whose most popular entity is not the right one, `study_pictures` at captions with pictures.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from entlink.studies.conversations.runs import RunSource
 from entlink.studies.conversations.study import study_conversations
 from entlink.studies.few_shot.results import FewShotOptions, FewShotStudy
 from entlink.studies.few_shot.study import study_few_shot
+from entlink.studies.pictures.results import PictureOptions, PictureStudy
+from entlink.studies.pictures.study import study_pictures
 from entlink.studies.systems import ConfiguredSystem, NearestTitleSystem, default_systems
 from entlink.studies.time.results import TimeOptions, TimeStudy
 from entlink.studies.time.study import study_time
@@ -30,6 +32,8 @@ __all__ = [
     "FewShotOptions",
     "FewShotStudy",
     "NearestTitleSystem",
+    "PictureOptions",
+    "PictureStudy",
     "RunSource",
     "TimeOptions",
     "TimeStudy",
@@ -39,6 +43,7 @@ __all__ = [
     "study_candidates",
     "study_conversations",
     "study_few_shot",
+    "study_pictures",
     "study_time",
     "study_unfamiliar_kb",
 ]

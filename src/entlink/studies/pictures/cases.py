@@ -69,8 +69,8 @@ class CaseWriter:
     def _entity(self, id: str) -> Pictured:
         entity = self._kb.get(id)
         if entity is None:
-            return Pictured(id)
-        return Pictured(entity.title, thumbnail(entity.images[0] if entity.images else None, self._of_entities))
+            return Pictured(id, id)
+        return Pictured(id, entity.title, thumbnail(entity.images[0] if entity.images else None, self._of_entities))
 
 
 def _kind(seen: Outcome, read: Outcome) -> str:

@@ -178,6 +178,12 @@ def has_pictures(material: Material) -> bool:
     return any(PICTURES in one.evidence for own in material.numbers for one in own)
 
 
+def reached(material: Material) -> int:
+    """How many mentions have their entity among the candidates."""
+    pairs = zip(material.asked, material.numbers, strict=True)
+    return sum(any(candidate.entity in one.right for candidate in own) for one, own in pairs)
+
+
 # Changes
 
 

@@ -160,7 +160,7 @@ def _case_row(one: Case) -> Html:
 def _entity(entity: Pictured | None, gold: Pictured) -> Html:
     if entity is None:
         return tag("p", "no answer")
-    title = tag("b", entity.title) if entity.title == gold.title else entity.title
+    title = tag("b", entity.title) if entity.id == gold.id else entity.title
     return joined((_image(entity.picture, f"picture of {entity.title}"), tag("p", title)))
 
 

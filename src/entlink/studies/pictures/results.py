@@ -180,8 +180,9 @@ class Robust(Record, frozen=True, omit_defaults=False):
 
 
 class Pictured(Record, frozen=True, omit_defaults=False):
-    """An entity in a case: its title, and its picture as a small data URL if it has one."""
+    """An entity in a case: its id and title, and its picture as a small data URL if it has one."""
 
+    id: str
     title: str
     picture: str = ""
 

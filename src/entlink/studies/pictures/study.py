@@ -25,7 +25,7 @@ from entlink.studies.data import NOT_THERE, check_kb, published_figures
 from entlink.studies.pictures.analyses import ALL, Analyses
 from entlink.studies.pictures.answers import Answers
 from entlink.studies.pictures.cases import Answered, CaseWriter
-from entlink.studies.pictures.material import Material, Stages, Whole, has_pictures, pictures_of_entities
+from entlink.studies.pictures.material import Material, Stages, Whole, has_pictures, pictures_of_entities, reached
 from entlink.studies.pictures.rankers import evidence_specs
 from entlink.studies.pictures.results import (
     PARTS,
@@ -208,7 +208,7 @@ class _Run:
             robustness=robustness,
             cases=cases,
             differing=differing,
-            notes=list(dict.fromkeys([*self.notes, *self._stages.notes])),
+            notes=list(dict.fromkeys([*self.notes, *self._stages.notes, *analyses.notes])),
             published=published_figures(_PAPER, _TABLES),
             seconds=round(perf_counter() - start, 1),
             command=command,
@@ -254,11 +254,7 @@ class _Run:
 
 
 def _facts(part: Material, documents: int, near: int, pictured: int) -> SplitFacts:
-    reached = sum(
-        any(candidate.entity in one.right for candidate in own)
-        for one, own in zip(part.asked, part.numbers, strict=True)
-    )
-    return SplitFacts(part.name, documents, len(part.asked), near, reached, pictured)
+    return SplitFacts(part.name, documents, len(part.asked), near, reached(part), pictured)
 
 
 def _with_gold(asked: Sequence[Asked]) -> Iterator[Document]:

@@ -173,7 +173,7 @@ def test_no_page_is_in_two_parts_and_a_folder_is_taken_as_it_is(world, tmp_path)
 def test_only_the_picture_tells_where_no_word_does(found):
     """P(e|m) is the same for both senses, so that it is always a tie; a word tells half of the senses."""
     rows = {one.ranker: one.test for one in found.rankers}
-    told = [one for one in found.slices if (one.slice, one.value) == ("meta:topic", "words")][0]
+    [told] = [one for one in found.slices if (one.slice, one.value) == ("meta:topic", "words")]
     assert rows["P(e|m)"].recall.value == 0.0
     assert rows["text"].recall.value == pytest.approx(told.share)
     assert rows["text + picture"].recall.value == 1.0

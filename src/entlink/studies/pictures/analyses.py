@@ -86,7 +86,7 @@ class Analyses:
     def slices(self) -> list[SliceScores]:
         """F1 by the visual clue, the type, the topic and whatever else the slices are."""
         asked = self._answers.material("test").asked
-        wanted = [spec for pair in self.pairs() for spec in pair] or self.specs[:1]
+        wanted = [spec for pair in self.pairs() for spec in pair] or self.specs
         runs = {spec.name: self._answers.runs(spec, "test") for spec in wanted}
         places: dict[tuple[str, str], list[int]] = {}
         for at, one in enumerate(asked):

@@ -21,7 +21,7 @@ from entlink.linking.linker import load
 from entlink.studies.candidates.results import CandidateOptions, CandidateStudy
 from entlink.studies.candidates.study import study_candidates
 from entlink.studies.conversations.runs import RunSource
-from entlink.studies.data import NOT_THERE, check_kb, published_figures
+from entlink.studies.data import NOT_THERE, Facts, check_kb, published_figures
 from entlink.studies.pictures.analyses import ALL, Analyses
 from entlink.studies.pictures.answers import Answers
 from entlink.studies.pictures.cases import Answered, CaseWriter
@@ -190,7 +190,7 @@ class _Run:
         robustness, more = analyses.robustness() if options.wants("robustness") else ([], [])
         cases, differing = self._cases(analyses) if options.wants("cases") else ([], {})
         study = PictureStudy(
-            facts=self._captions.data[0].facts(self._kb, encoder_identities(self._linker, names_of(self._config))),
+            facts=self._facts(),
             options=options,
             training=self._answers.models.training if self._answers.models else None,
             splits=self.splits,
@@ -214,6 +214,12 @@ class _Run:
             command=command,
         )
         return study if study.published else msgspec.structs.replace(study, notes=[*study.notes, NOT_THERE])
+
+    def _facts(self) -> Facts:
+        """Of all files: each part may have its own."""
+        encoders = encoder_identities(self._linker, names_of(self._config))
+        found = [data.facts(self._kb, encoders) for data in self._captions.data]
+        return msgspec.structs.replace(found[0], files=[file for one in found for file in one.files])
 
     def _candidates(self) -> CandidateStudy:
         """Table 4, by the study of candidates, on the test mentions that rankers are asked about."""

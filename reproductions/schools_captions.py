@@ -70,12 +70,7 @@ TEXT = (
 PRIOR = ("alias", "popularity", "shortened", "inflected", "tier")
 PAGE = ("page context", "page similarity", "page entity-vectors")
 PICTURE, ALIKE = ("pictures", "pictured"), "alike"
-ENSEMBLES = (
-    ("names", "dense", "pictures"),
-    ("alias", "dense", "pictures"),
-    ("dense", "pictures"),
-    ("names", "bm25", "dense", "entity-vectors", "pictures"),
-)
+ENSEMBLES = (("names", "dense", "pictures"), ("dense", "pictures"))
 LINKED = "linked on average"  # the candidate beside what captions link to, whatever the picture
 LEARNT = "linked beside such pictures"
 AROUND = ("dense", "entity-vectors", "similarity", "context")  # where names are hidden
@@ -446,14 +441,13 @@ def retrieval(path: Path, asked: list[Asked], folder: Path) -> None:
     """Table 4: each retriever, and ensembles that were chosen on the development pages."""
     kept = {(one.document.id, one.mention.span.start) for one in asked}
     stages: list[Stage] = [
-        {"name": "alias"},
         {"name": "names"},
         {"name": "bm25"},
         {"name": "entity-vectors"},
         {"name": "dense", "encoder": "minilm"},
         {"name": "pictures"},
     ]
-    config = LinkerConfig(retriever=stages, fusion={"name": "weights", "weights": {"alias": 1.0, "dense": 1.0}})
+    config = LinkerConfig(retriever=stages, fusion={"name": "weights", "weights": {"names": 1.0, "dense": 1.0}})
     options = CandidateOptions(slices=("title",), deep=True, published=True)
     with tempfile.TemporaryDirectory() as work:
         dev, data = Path(work) / "dev.jsonl", Path(work) / "rest.jsonl"

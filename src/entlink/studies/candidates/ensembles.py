@@ -81,13 +81,15 @@ class Ensemble:
         self.linker.retrieve(batch.questions)
         seconds = perf_counter() - start
         pools = self._kept.pools
+        longest = max(self._ks)
         for way, tallies, times in zip(self._ways, self._tallies, self._times, strict=True):
             start = perf_counter()
-            lists = {k: fusion.fuse(pools) for k, fusion in way.fusions.items()}
-            times.add(number, seconds + (perf_counter() - start) / len(way.fusions), len(batch.gold))
+            lists = {longest: way.fusions[longest].fuse(pools)}
+            times.add(number, seconds + perf_counter() - start, len(batch.gold))
             if number == 0:
                 for k, tally in tallies.items():
-                    for gold, candidates, labels in zip(batch.gold, lists[k], batch.labels, strict=True):
+                    found = lists[k] if k in lists else way.fusions[k].fuse(pools)
+                    for gold, candidates, labels in zip(batch.gold, found, batch.labels, strict=True):
                         tally.add(gold, candidates, labels)
 
     def results(self) -> Iterator[Method]:

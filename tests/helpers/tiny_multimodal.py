@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,12 @@ from typing import Any
 import numpy
 import torch
 
-from entlink.documents import Document, Image, Mention, Span
+from entlink.documents import Candidate, Document, Image, Mention, Span
+from entlink.interfaces import Shortlist
 from entlink.learning.multimodal.examples import PicturedExample
 from entlink.learning.multimodal.network import SideRows
 from entlink.learning.train_config import ModelConfig, MultimodalConfig, TrainConfig, TrainingConfig
+from entlink.ranking.multimodal import MultimodalRanker
 from knowledge_bases import make_kb
 from tiny_pictures import lite_folder
 from tiny_training import FILLERS, NAMES, ROWS, SENSES
@@ -91,3 +94,18 @@ def random_rows(count: int, length: int, wide: int, cells: int, picture: int, se
     first = chance.integers(0, last)
     arrays = (states, mask, first, last, shown, has_text, has_picture)
     return SideRows(*(torch.from_numpy(numpy.ascontiguousarray(one)) for one in arrays))
+
+
+def shortlists(examples: Sequence[PicturedExample]) -> list[Shortlist]:
+    """The candidates of examples, as a ranker is asked about them."""
+    return [
+        Shortlist(one.document, one.mention, [Candidate(id, 0.0, {"alias": prior}) for id, prior in one.candidates])
+        for one in examples
+    ]
+
+
+def right(ranker: MultimodalRanker, examples: Sequence[PicturedExample], **asked: Any) -> int:
+    """How many of the mentions are linked to their entity."""
+    scored = ranker.scores(shortlists(examples), **asked)
+    best = [one.candidates[int(numpy.argmax(scores))][0] for one, scores in zip(examples, scored, strict=True)]
+    return sum(id == one.entity for id, one in zip(best, examples, strict=True))

@@ -27,7 +27,7 @@ from entlink.learning.joint.texts import TaughtText
 from entlink.learning.loop import Loop
 from entlink.learning.maps.training import MapTraining
 from entlink.learning.multimodal.examples import PicturedExample
-from entlink.learning.multimodal.training import MultimodalTraining
+from entlink.learning.multimodal.training import MultimodalTraining, picture_encoder
 from entlink.learning.pairs.examples import Example
 from entlink.learning.train_config import TrainConfig, checked
 
@@ -212,6 +212,8 @@ def check_start(config: TrainConfig, folder: Path, *, restart: bool = False) -> 
     """Whether training can begin, as far as can be told before its examples are there; the device it will be on."""
     checked(config)
     base = check_base(config.model)
+    if config.model.kind == "multimodal":
+        picture_encoder(config)
     device = device_of(config.training.device)
     _check_folder(folder, base, restart)
     return device

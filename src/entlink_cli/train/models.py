@@ -275,7 +275,6 @@ COMMANDS = {
             "entlink train bi-encoder samples/conversations.jsonl --kb wiki.kb -o wiki-dual --set training.epochs=3 "
             "--dry-run",
             "entlink train joint samples/conversations.jsonl --kb wiki.kb -o wiki-joint --dry-run",
-            "entlink train multimodal samples/conversations.jsonl --kb wiki.kb -o wiki-seen --dry-run",
         ),
     ),
 }

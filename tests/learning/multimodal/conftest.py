@@ -12,7 +12,9 @@ pytest.importorskip("PIL")
 
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.learning.multimodal.examples import PicturedExample
-from tiny_multimodal import pictured_examples, pictured_world
+from entlink.learning.train import train
+from entlink.ranking.multimodal import MultimodalRanker
+from tiny_multimodal import multimodal_config, pictured_examples, pictured_world
 
 
 class Pictured(NamedTuple):
@@ -52,3 +54,15 @@ def pictured(
     world = pictured_folder / "world"
     with KnowledgeBase.open(world / "pictured.kb") as kb:
         yield Pictured(kb, world / "lite", world / "pictures", *mentions)
+
+
+@pytest.fixture
+def trained(pictured, base, tmp_path):
+    """Trains a model with some settings, and ranks with it."""
+
+    def make(name="made", examples=None, held_out=(), **settings):
+        config = multimodal_config(base, pictured.lite, pictured.pictures, **settings)
+        train(config, pictured.kb, examples or pictured.taught, list(held_out), tmp_path / name)
+        return MultimodalRanker(pictured.kb, model=tmp_path / name)
+
+    return make

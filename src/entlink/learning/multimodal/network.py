@@ -215,7 +215,8 @@ class SideEncoder(nn.Module):
             mixed: Tensor = self.mixed(functional.gelu(self.mix(both)))
             return mixed
         gate: Tensor = self.gate(both).softmax(1)  # [n, 2]
-        return gate[:, :1] * words + gate[:, 1:] * seen
+        weighed: Tensor = gate[:, :1] * words + gate[:, 1:] * seen
+        return weighed
 
 
 class TogetherEncoder(nn.Module):

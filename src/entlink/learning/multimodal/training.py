@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from entlink.encoders.multimodal.inputs import IdVectors
+    from entlink.interfaces import PictureEncoder
     from entlink.io.progress import Progress
     from entlink.kb.knowledge_base import KnowledgeBase
     from entlink.learning.base import Base
@@ -188,13 +189,22 @@ def states_folder() -> Path:
     return Path(cache) / "entlink" / "states"
 
 
+def picture_encoder(config: TrainConfig) -> PictureEncoder | None:
+    """The encoder of pictures that a configuration names, if it fits; None where no picture is looked at."""
+    own = config.multimodal
+    if {"mention-picture", "entity-picture"} <= set(own.without):
+        return None
+    encoder = load_picture_encoder(own.pictures)
+    check_cells(own.cells, encoder.grid[0])
+    return encoder
+
+
 def _settings(config: TrainConfig, width: int, vectors: IdVectors | None) -> MultimodalSettings:
     own = config.multimodal
     uses = tuple(one for one in INPUTS if one not in own.without)
+    encoder = picture_encoder(config)
     identity, picture_width, cells = "", 1, 1
-    if any(one.endswith("picture") for one in uses):
-        encoder = load_picture_encoder(own.pictures)
-        check_cells(own.cells, encoder.grid[0])
+    if encoder is not None:
         identity, picture_width, cells = encoder.identity, encoder.grid[1], own.cells
     wide, vectors_identity = width, ""
     if own.entity_text == "vectors":

@@ -228,6 +228,23 @@ def test_pictures_of_a_tar_go_into_the_set(kb, pictures, tmp_path, top):
     assert not (tmp_path / "outside.png").exists()
 
 
+def test_a_tar_that_is_cut_off_is_an_error(kb, pictures, tmp_path):
+    tar = tmp_path / "pictures.tar"
+    with tarfile.open(tar, "w") as archive:
+        for number in range(9):
+            archive.add(pictures / "scan.tif", f"{number}.tif")
+    tar.write_bytes(tar.read_bytes()[: -tar.stat().st_size // 2])
+    with pytest.raises(SourceError, match=r"pictures\.tar: the pictures cannot be taken out"):
+        made(tmp_path, kb, row("a", "scan.tif", "A [[ann|painter]] at work"), pictures=tar)
+    assert not (tmp_path / "set").exists()
+
+
+@pytest.mark.parametrize("name", ["x" * 300 + ".svg", "nul\0.png", "..", "other"])
+def test_names_that_no_picture_can_have_are_missing(kb, pictures, tmp_path, name):
+    report = made(tmp_path, kb, row("a", name, "A [[ann|painter]] at work"), pictures=pictures)
+    assert report.captions == {"kept": 1, "kept without picture": 1, "read": 1}
+
+
 def test_copied_pictures_make_a_set_that_can_be_moved(kb, pictures, tmp_path):
     made(tmp_path, kb, row("a", "harbour.jpg", "A [[ann|painter]] at work"), pictures=pictures, copy_pictures=True)
     (document,) = documents(tmp_path)

@@ -56,7 +56,9 @@ def test_the_page_has_the_lists_of_types_and_the_defaults():
     assert list(defaults.split.values()) == [0.8, 0.1, 0.1]
 
 
-@pytest.mark.parametrize(("name", "surface", "title"), re.findall(r"^\| `(\w+)` \| .*`(.+)` and (.+) \|$", PAGE, re.M))
+@pytest.mark.parametrize(
+    ("name", "surface", "title"), re.findall(r"^\| `(\w+)` \| .*`(.+)` and (.+) \|$", PAGE, re.M)
+)
 def test_the_examples_of_likeness_are_such(name, surface, title):
     assert likeness(surface, title) == name
 

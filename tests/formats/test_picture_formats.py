@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import io
+import json
 
+import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from entlink.formats.public import melbench, wikidiverse
 from format_samples import answers, error_of, skipping, write_json
@@ -46,6 +51,22 @@ def test_a_mention_has_its_candidates(tmp_path):
     assert answers(document) == [("Bo", ("Bo (dog)",))]
     assert document.gold[0].meta == {"type": "Person", "retrieved": ["Ulm", "Ulm Minster"]}
     assert document.meta["topic"] == "travel"
+
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+
+
+@given(TEXT, st.text("aé京 '\"\\", min_size=1, max_size=6), TEXT)
+def test_both_layouts_say_the_same(left, mention, right):
+    caption, start, end = left + mention + right, len(left), len(left) + len(mention)
+    address = f"{WIKI}A_{len(left)}"
+    rows = [
+        [caption, ADDRESS, "travel", [[mention, "Misc", start, end, address]]],
+        [caption, ADDRESS, mention, "Misc", left, right, address, [], "travel", start, end],
+    ]
+    one, other = wikidiverse.read(io.BytesIO(json.dumps(rows).encode()))
+    assert msgspec.structs.replace(one, id=other.id) == other
+    assert answers(one) == [(mention, (f"A {len(left)}",))]
 
 
 @pytest.mark.parametrize(

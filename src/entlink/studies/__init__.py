@@ -3,7 +3,8 @@
 `docs/studies.md` is the page to read first. `study_candidates` looks at retrieval given the gold spans,
 `study_unfamiliar_kb` at linking against a knowledge base that nothing was learnt from, domain by domain,
 `study_conversations` at linking in conversations, beside other systems and published scores, `study_time` at linking
-over the snapshots of a temporal dataset, `study_few_shot` at gold whose most popular entity is not the right one, `study_pictures` at captions with pictures.
+over the snapshots of a temporal dataset, `study_few_shot` at gold whose most popular entity is not the right one,
+`study_pictures` at captions with pictures.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from itertools import combinations
 
 from entlink.datasets.selection import hash_of
 from entlink.studies.pictures.answers import Answers
-from entlink.studies.pictures.material import PLAIN, Condition, reached
+from entlink.studies.pictures.material import PLAIN, Condition
 from entlink.studies.pictures.rankers import PICTURES_OF_BOTH, TEXTS, EvidenceSpec, RankerSpec, without_prior
 from entlink.studies.pictures.results import (
     SPLITS,
@@ -38,7 +38,6 @@ class Analyses:
 
     def __init__(self, answers: Answers, options: PictureOptions) -> None:
         self._answers, self._options = answers, options
-        self.notes: list[str] = []
         self.specs: list[RankerSpec] = [*answers.evidence, *(answers.models.table if answers.models else [])]
 
     # Tables 5 and 8
@@ -166,11 +165,8 @@ class Analyses:
         folds = self._folds() if self._options.folds > 1 else [self._answers]
         found: list[Robust] = []
         tests: list[Compared] = []
-        masked = all(reached(fold.material(part, MASKED)) for fold in folds for part in ("train", "dev"))
-        if not masked:
-            self.notes.append("nothing is said of masked names: retrieval finds no right entity without the name")
         for text, both in self.pairs():
-            rows = _Rows(folds, text, both, self._options, masked=masked)
+            rows = _Rows(folds, text, both, self._options)
             found += rows.robust()
             tests += rows.compared()
         unique = {(one.condition, one.ranker): one for one in found}
@@ -203,13 +199,11 @@ def _split_of_fold(page: str, number: int, options: PictureOptions) -> str:
 class _Rows:
     """A pair of rankers where the data is changed, over one split or all folds; the first seed of models."""
 
-    def __init__(
-        self, folds: Sequence[Answers], text: RankerSpec, both: RankerSpec, options: PictureOptions, *, masked: bool
-    ) -> None:
+    def __init__(self, folds: Sequence[Answers], text: RankerSpec, both: RankerSpec, options: PictureOptions) -> None:
         self._folds, self._options = folds, options
         self._text, self._both = text, both
         # Whoever masks the name hides what P(e|m) is about.
-        self._can_mask = masked and all(without_prior(one) for one in (text, both) if isinstance(one, EvidenceSpec))
+        self._can_mask = all(without_prior(one) for one in (text, both) if isinstance(one, EvidenceSpec))
 
     def robust(self) -> Iterator[Robust]:
         for condition, part, changed, specs in self._conditions():

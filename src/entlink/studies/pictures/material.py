@@ -25,6 +25,7 @@ from entlink.studies.place import Place
 from entlink.studies.settings import MISSING, names_of
 
 PRIOR, PICTURES = "prior", "pictures"
+OF_PICTURES = PicturesEvidence.gives  # the cosine is the first
 MASK = "…"  # a sign that is no word
 # Retrievers whose number is about the name alone, or about the picture: the others read the text.
 _BY_NAME = ("alias", "names", "edit-distance", "shortened", "taught", "inner")
@@ -66,14 +67,17 @@ class Material(NamedTuple):
 
 
 class Whole:
-    """All mentions of the data, changed as a condition says; each change is made once, and kept on disk."""
+    """All mentions of the data, changed as a condition says; each change is made once, and kept on disk.
+
+    The candidates are always those that were found for the mention as it is.
+    """
 
     def __init__(self, asked: Sequence[Asked], stages: Stages, place: Place, options: PictureOptions) -> None:
         self.asked, self._stages, self._place, self._options = asked, stages, place, options
         self._made: dict[Condition, Material] = {}
 
     def of(self, condition: Condition = PLAIN) -> Material:
-        """The mentions with evidence; where names are masked, candidates are those of the masked name."""
+        """The mentions with evidence about their candidates."""
         if condition not in self._made:
             asked, name = _changed(self.asked, condition, self._options.seed), condition.name
             found = self._place.kept(f"candidates/{name}.json", _Lists, lambda: self._numbers(name, asked, condition))
@@ -81,10 +85,10 @@ class Whole:
         return self._made[condition]
 
     def _numbers(self, name: str, asked: Sequence[Asked], condition: Condition) -> _Lists:
-        if condition.random:
-            lists = self.of(condition._replace(random=False)).numbers
+        if condition == PLAIN:
+            lists: Sequence[Sequence[Candidate]] = self._stages.retrieve(asked, self._options.k)
         else:
-            lists = self._stages.retrieve(name, asked, self._options.k)
+            lists = self.of().numbers
         return _Lists(self._stages.gather(name, asked, lists))
 
 
@@ -103,14 +107,14 @@ class Stages:
         self._pictures: Evidence | None = PicturesEvidence(linker.kb)
         self.notes: list[str] = []
 
-    def retrieve(self, name: str, asked: Sequence[Asked], k: int) -> list[Sequence[Candidate]]:
+    def retrieve(self, asked: Sequence[Asked], k: int) -> list[Sequence[Candidate]]:
         """The first `k` candidates of each mention."""
         found: list[Sequence[Candidate]] = []
         questions = _questions(asked)
         for start in range(0, len(questions), _AT_ONCE):
             for lists in self._linker.retrieve(questions[start : start + _AT_ONCE]):
                 found += [own[:k] for own in lists]
-            self._progress(f"retrieving candidates, {name}", len(found), len(asked))
+            self._progress("retrieving candidates", len(found), len(asked))
         return found
 
     def gather(

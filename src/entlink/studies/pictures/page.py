@@ -214,7 +214,7 @@ _WHAT_CASES = (
 )
 _WHAT_ROBUST = (
     "Names masked: a sign stands in the place of the name in the caption, for training and for testing; "
-    "candidates are those that retrieval finds so, and P(e|m) is left out. Random pictures: each caption "
+    "the candidates stay those of the name, and P(e|m) is left out. Random pictures: each caption "
     "is tested with the picture of a caption on another page. Near-copies put back: mentions are tested, too, whose "
     "entity has nearly the same picture."
 )

@@ -9,7 +9,7 @@ from entlink.documents import Candidate
 from entlink.errors import InputError
 from entlink.learning.fit.tables import evidence_table
 from entlink.learning.fit.weights import fit_weights
-from entlink.studies.pictures.material import PICTURES, PRIOR, Material
+from entlink.studies.pictures.material import OF_PICTURES, PICTURES, PRIOR, Material
 
 Input = Literal["mention-text", "mention-picture", "entity-text", "entity-picture"]
 INPUTS: tuple[Input, ...] = ("mention-text", "mention-picture", "entity-text", "entity-picture")
@@ -82,13 +82,13 @@ def evidence_specs(text: Sequence[str], *, has_pictures: bool) -> list[EvidenceS
     if words:
         found.append(EvidenceSpec("text", "T -> T", words))
     if has_pictures:
-        found.append(EvidenceSpec("picture", "V -> V", (PICTURES,)))
+        found.append(EvidenceSpec("picture", "V -> V", OF_PICTURES))
     if words and has_pictures:
-        found.append(EvidenceSpec("text + picture", "T+V -> T+V", (*words, PICTURES)))
+        found.append(EvidenceSpec("text + picture", "T+V -> T+V", (*words, *OF_PICTURES)))
     if words:
         found.append(EvidenceSpec("P(e|m) + text", "P, T -> T", (PRIOR, *words)))
     if words and has_pictures:
-        found.append(EvidenceSpec("P(e|m) + text + picture", "P, T+V -> T+V", (PRIOR, *words, PICTURES)))
+        found.append(EvidenceSpec("P(e|m) + text + picture", "P, T+V -> T+V", (PRIOR, *words, *OF_PICTURES)))
     return found
 
 
@@ -98,7 +98,9 @@ def without_prior(spec: EvidenceSpec) -> bool:
 
 
 def _group(feature: str) -> str:
-    return feature if feature in (PRIOR, PICTURES) else "text"
+    if feature in OF_PICTURES:
+        return PICTURES
+    return feature if feature == PRIOR else "text"
 
 
 def _left_out(without: Set[Input], *, prior: bool) -> set[str]:

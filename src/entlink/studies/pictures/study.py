@@ -208,7 +208,7 @@ class _Run:
             robustness=robustness,
             cases=cases,
             differing=differing,
-            notes=list(dict.fromkeys([*self.notes, *self._stages.notes, *analyses.notes])),
+            notes=list(dict.fromkeys([*self.notes, *self._stages.notes])),
             published=published_figures(_PAPER, _TABLES),
             seconds=round(perf_counter() - start, 1),
             command=command,

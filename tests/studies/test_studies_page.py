@@ -14,6 +14,7 @@ from entlink.studies.candidates.results import How
 from entlink.studies.conversations.sets import published_names
 from entlink.studies.conversations.tables import WAYS as CONVENTIONS
 from entlink.studies.domains import WAYS
+from entlink.studies.pictures.results import PARTS
 from entlink_cli import load_command, main
 from entlink_cli.parsing import command_parser
 
@@ -53,6 +54,8 @@ def test_the_tables_name_what_there_is():
         assert f"`{name}`" in PAGE
     for way in WAYS:
         assert f"| `{way}` |" in PAGE
+    for part in PARTS:
+        assert f"| `{part}` |" in PAGE
     for how in get_args(How):
         assert f"`{how}`" in PAGE
 
@@ -62,6 +65,7 @@ def test_every_option_of_the_page_is_one():
         option
         for name in (
             *("study candidates", "study unfamiliar-kb", "study conversation", "study time", "study few-shot"),
+            *("study pictures", "datasets build captions"),
             *("kb index", "models pull", "datasets build temporal", "datasets convert"),
         )
         for action in command_parser(name, load_command(name))._actions

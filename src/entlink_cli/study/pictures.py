@@ -199,9 +199,9 @@ COMMANDS = {
         "masked names and wrong pictures. Writes a page with cases. A study that was interrupted goes on where it "
         "was when the command is given again. Models need pip install 'entlink[train]'.",
         (
-            "entlink study pictures birds.kb captions -o birds-study",
-            "entlink study pictures birds.kb captions.jsonl --no-models --only rankers,robustness --folds 10 "
-            "-o birds-study",
+            "entlink study pictures wiki.kb all-captions/all.jsonl --no-models --seed 25 -o captions-study",
+            "entlink study pictures wiki.kb all-captions/all.jsonl --no-models --seed 25 --only rankers,slices "
+            "--slice title,type -o captions-study",
         ),
     ),
 }

@@ -9,7 +9,7 @@ from itertools import combinations
 from entlink.datasets.selection import hash_of
 from entlink.studies.pictures.answers import Answers
 from entlink.studies.pictures.material import PLAIN, Condition
-from entlink.studies.pictures.rankers import PICTURES_OF_BOTH, TEXTS, EvidenceSpec, RankerSpec, without_prior
+from entlink.studies.pictures.rankers import PICTURES_OF_BOTH, TEXTS, Input, RankerSpec, without_prior
 from entlink.studies.pictures.results import (
     SPLITS,
     Ablated,
@@ -137,7 +137,7 @@ class Analyses:
         if spec is None:
             return None
         asked = self._answers.material("test").asked
-        left = {T: PICTURES_OF_BOTH, V: TEXTS, TV: frozenset[str]()}
+        left: dict[str, frozenset[Input]] = {T: PICTURES_OF_BOTH, V: TEXTS, TV: frozenset()}
         runs = {
             name: self._answers.runs(spec, "test", without=without, prior=False, seeds=1)[0]
             for name, without in left.items()
@@ -203,7 +203,7 @@ class _Rows:
         self._folds, self._options = folds, options
         self._text, self._both = text, both
         # Whoever masks the name hides what P(e|m) is about.
-        self._can_mask = all(without_prior(one) for one in (text, both) if isinstance(one, EvidenceSpec))
+        self._can_mask = without_prior(text) and without_prior(both)
 
     def robust(self) -> Iterator[Robust]:
         for condition, part, changed, specs in self._conditions():

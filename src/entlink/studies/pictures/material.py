@@ -14,7 +14,8 @@ from entlink.encoders.images.pictures import Pictures
 from entlink.evidence.pictures import PicturesEvidence
 from entlink.interfaces import Evidence, Question, Shortlist
 from entlink.io.progress import Progress
-from entlink.kb.indexes.derived import VECTORS, derived_indexes
+from entlink.kb.indexes.derived import PICTURES as PICTURE_INDEX
+from entlink.kb.indexes.derived import derived_indexes
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.linking.config import LinkerConfig
 from entlink.linking.evidence import scorers_among, with_numbers
@@ -30,7 +31,6 @@ MASK = "…"  # a sign that is no word
 # Retrievers whose number is about the name alone, or about the picture: the others read the text.
 _BY_NAME = ("alias", "names", "edit-distance", "shortened", "taught", "inner")
 _AT_ONCE = 64
-_INDEX = f"{VECTORS}pictures-"
 
 
 class Condition(NamedTuple):
@@ -62,8 +62,8 @@ class Material(NamedTuple):
 
     def part(self, places: Sequence[int], name: str) -> Material:
         """Some of the mentions, by their places."""
-        asked, numbers = ([column[at] for at in places] for column in (self.asked, self.numbers))
-        return Material(name, asked, numbers, self.condition)
+        asked = [self.asked[at] for at in places]
+        return Material(name, asked, [self.numbers[at] for at in places], self.condition)
 
 
 class Whole:
@@ -151,7 +151,9 @@ class Stages:
 
 def pictures_of_entities(kb: KnowledgeBase) -> Pictures:
     """Where the pictures of entities are: where the index over them found them, else the working directory."""
-    made = [one.card.settings["recipe"] for one in derived_indexes(kb.index_folder) if one.name.startswith(_INDEX)]
+    made = [
+        one.card.settings["recipe"] for one in derived_indexes(kb.index_folder) if one.name.startswith(PICTURE_INDEX)
+    ]
     return Pictures(Path(made[0].get("pictures", ""))) if made else Pictures()
 
 

@@ -115,13 +115,12 @@ def _rankers(study: PictureStudy) -> Html:
 
 
 def _differences(name: str, pairs: Sequence[Compared]) -> Iterator[Html]:
-    bars = [
-        Bar(f"{one.other} − {one.first}", f"{signed(one.difference)}, p {one.p:.4f}", one.difference, one.interval)
-        for one in pairs
-    ]
+    bars = [Bar(one.other, f"{signed(one.difference)}, p {one.p:.4f}", one.difference, one.interval) for one in pairs]
     if bars:
         told = "differences of F1: " + "; ".join(f"{bar.name} {bar.said}" for bar in bars)
-        yield figure("What the picture adds", interval_plot(f"differences-{name}", told, bars, around_zero=True))
+        yield figure(
+            "What the picture adds to text alone", interval_plot(f"differences-{name}", told, bars, around_zero=True)
+        )
 
 
 def _those(study: PictureStudy, pairs: Sequence[Compared]) -> Table:

@@ -32,10 +32,18 @@ class PictureRanker(Protocol):
 class RankerSpec(Protocol):
     """A ranker before it is fitted. `modality` is as in the paper, `kind` says what it is made of."""
 
-    name: str
-    modality: str
-    kind: Literal["evidence", "model"]
-    is_seeded: bool  # whether another seed makes another ranker
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def modality(self) -> str: ...
+
+    @property
+    def kind(self) -> Literal["evidence", "model"]: ...
+
+    @property
+    def is_seeded(self) -> bool:
+        """Whether another seed makes another ranker."""
 
     def fit(self, train: Material, dev: Material, seed: int, name: str) -> PictureRanker:
         """Fit it to the train part; `name` is what its folder is called, if it has one."""
@@ -92,9 +100,9 @@ def evidence_specs(text: Sequence[str], *, has_pictures: bool) -> list[EvidenceS
     return found
 
 
-def without_prior(spec: EvidenceSpec) -> bool:
-    """Whether P(e|m) is no part of a sum."""
-    return PRIOR not in spec.features
+def without_prior(spec: RankerSpec) -> bool:
+    """Whether P(e|m) is no part of a sum, or can be left out of a model."""
+    return not isinstance(spec, EvidenceSpec) or PRIOR not in spec.features
 
 
 def _group(feature: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,7 +48,7 @@ class CaptionSet:
         splits = Splits(_SHARES, options.seed)
         self.data: list[StudyData] = []
         for name, files in self.files.items():
-            self._read(files, (lambda page: SPLITS[splits.place(page)]) if name == "all" else (lambda _, to=name: to))
+            self._read(files, None if name == "all" else name, splits)
         empty = next((name for name in SPLITS if not self.parts[name]), None)
         if empty is not None:
             every = [file for data in self.data for file in data.files]
@@ -58,13 +58,14 @@ class CaptionSet:
                 f"the part {empty} has no mention with an entity of the knowledge base. Give more captions"
             )
 
-    def _read(self, files: Sequence[Path], place: Callable[[str], str]) -> None:
+    def _read(self, files: Sequence[Path], part: str | None, splits: Splits) -> None:
+        """Take in files of a part, or of all parts, which are then told by the page."""
         data = StudyData(files, self.identities, format=self._options.format, limit=self._options.limit)
         mentions = GoldMentions(data, self._slicers, 1)
         for batch in mentions:
             document, asked = batch.questions[0]
             bare = msgspec.structs.replace(document, gold=(), links=(), mentions=None)
-            self.parts[place(page_of(document))] += [
+            self.parts[part or SPLITS[splits.place(page_of(document))]] += [
                 Asked(bare, mention, frozenset(gold.entities), tuple(labels))
                 for mention, gold, labels in zip(asked, batch.gold, batch.labels, strict=True)
             ]

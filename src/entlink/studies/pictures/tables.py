@@ -266,7 +266,7 @@ def _robust_cells(scores: Scores) -> tuple[Cell, ...]:
         scores.f1.value,
         told,
         scores.recall.value,
-        scores.recall_at_5 and scores.recall_at_5.value,
+        None if scores.recall_at_5 is None else scores.recall_at_5.value,
     )
 
 

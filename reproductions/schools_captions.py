@@ -52,7 +52,7 @@ from entlink.text.folding import key_of
 from entlink.text.titles import without_parenthesis
 from entlink_cli.study.output import shown
 
-FOLDS, KEEP, NEAR_COPY, DRAWS = 10, 10, 0.7, 5
+FOLDS, KEEP, NEAR_COPY, OWN, DRAWS = 10, 10, 0.7, 0.99, 5
 PAGE_READ = 1_500  # characters of the page that a caption is on
 WIDTH, PULL = 2.0, 0.5  # of the map from pictures to entities: how near pictures count, how smooth it is
 HIDDEN = "something"  # what is written where a name is hidden
@@ -85,7 +85,7 @@ class Asked(NamedTuple):
     page: str
     is_title: bool
     is_ambiguous: bool
-    is_copy: bool
+    cosine: float  # of the caption's picture and the entity's
 
 
 def say(*parts: str) -> None:
@@ -116,13 +116,10 @@ def asked_of(kb: KnowledgeBase, documents: Sequence[Document]) -> list[Asked]:
             is_ambiguous = len(kb.meaning(mention.text).entries) > 1
             is_title = is_titled(mention.text, entity.title)
             page = str(document.meta["page"])
-            found.append(Asked(document, mention, entity.id, page, is_title, is_ambiguous, False))
+            found.append(Asked(document, mention, entity.id, page, is_title, is_ambiguous, 0.0))
     pictures = PicturesEvidence(kb)
     gold = pictures.gather([Shortlist(one.document, one.mention, [Candidate(one.right, 0.0)]) for one in found])
-    return [
-        one._replace(is_copy=numbers[0].get("pictures", 0.0) > NEAR_COPY)
-        for one, numbers in zip(found, gold, strict=True)
-    ]
+    return [one._replace(cosine=numbers[0].get("pictures", 0.0)) for one, numbers in zip(found, gold, strict=True)]
 
 
 def shortlists_of(linker: Linker, asked: Sequence[Asked]) -> list[Shortlist]:
@@ -505,11 +502,13 @@ def main() -> int:
     given = parser.parse_args()
     with KnowledgeBase.open(given.kb) as kb:
         every = asked_of(kb, list(captions(given.captions)))
-        asked = [one for one in every if not one.is_copy]
+        asked = [one for one in every if one.cosine <= NEAR_COPY]
         say(f"{len(every):,} mentions, {len(every) - len(asked)} left out: the entity's picture is nearly the same")
     for part in given.part or PARTS:
         say(f"\n{part}")
-        PARTS[part](given.kb, asked, given.captions)
+        # What is alike is learnt of near-copies, too, but not of the caption's own picture.
+        wanted = [one for one in every if one.cosine <= OWN] if part == "presets" else asked
+        PARTS[part](given.kb, wanted, given.captions)
     return 0
 
 

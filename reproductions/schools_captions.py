@@ -45,6 +45,7 @@ from entlink.learning.fit.tables import EvidenceTable, evidence_table
 from entlink.learning.fit.weights import fit_weights
 from entlink.linking.config import LinkerConfig, Stage, read_config, with_encoder
 from entlink.linking.linker import Linker, load
+from entlink.ranking.combination import CombinationRanker
 from entlink.studies.candidates.results import CandidateOptions
 from entlink.studies.candidates.study import study_candidates
 from entlink.studies.candidates.tables import candidate_tables
@@ -118,8 +119,10 @@ def asked_of(kb: KnowledgeBase, documents: Sequence[Document]) -> list[Asked]:
             page = str(document.meta["page"])
             found.append(Asked(document, mention, entity.id, page, is_title, is_ambiguous, 0.0))
     pictures = PicturesEvidence(kb)
-    gold = pictures.gather([Shortlist(one.document, one.mention, [Candidate(one.right, 0.0)]) for one in found])
-    return [one._replace(cosine=numbers[0].get("pictures", 0.0)) for one, numbers in zip(found, gold, strict=True)]
+    numbers_of = pictures.gather([Shortlist(one.document, one.mention, [Candidate(one.right, 0.0)]) for one in found])
+    return [
+        one._replace(cosine=numbers[0].get("pictures", 0.0)) for one, numbers in zip(found, numbers_of, strict=True)
+    ]
 
 
 def shortlists_of(linker: Linker, asked: Sequence[Asked]) -> list[Shortlist]:
@@ -395,7 +398,8 @@ def masked(path: Path, asked: list[Asked], folder: Path) -> None:
         for one, known in zip(hidden, of_names, strict=True)
     ]
     for stage in (*around.retrievers[:2], *around.evidence):
-        there = with_evidence(there, stage)
+        if isinstance(stage, Evidence):  # a retriever may be evidence, too
+            there = with_evidence(there, stage)
     run = Run(around.kb, hidden, there)
     _masked_rows(run)
     say("with what captions of other pages link to")
@@ -470,6 +474,7 @@ def presets(path: Path, asked: list[Asked], folder: Path) -> None:
     for name in ("everyday", "everyday-encoder", "zero-shot", "characters", "characters-encoder"):
         config = with_encoder(read_config(name), "minilm")
         linker = load(path, config=config, mentions="given")
+        assert isinstance(linker.ranker, CombinationRanker)
         weights = {own: weight for own, weight in linker.ranker.weights.items() if weight and own != ALIKE}
         run.shortlists = shortlists_of(linker, asked)
         table, others = run.table((*weights, ALIKE)), run.random_tables((*weights, ALIKE))

@@ -74,7 +74,7 @@ class WordEntityDual:
         self.words: StaticEncoder = load_static_folder(folder / WORDS)
         self._space = WordSpace(folder)
         self.dimension = self.words.dimension
-        self.identity = self.entity_identity = read_complete(folder).settings["identity"]
+        self.identity = self.entity_identity = str(read_complete(folder).settings["identity"])
         self._surface, self._reach = surface, reach
 
     def encode_mentions(self, mentions: Sequence[tuple[Document, Mention]]) -> Vectors:

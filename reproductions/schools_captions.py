@@ -45,6 +45,7 @@ from entlink.learning.fit.tables import EvidenceTable, evidence_table
 from entlink.learning.fit.weights import fit_weights
 from entlink.linking.config import LinkerConfig, Stage, read_config, with_encoder
 from entlink.linking.linker import Linker, load
+from entlink.ranking.combination import CombinationRanker
 from entlink.studies.candidates.results import CandidateOptions
 from entlink.studies.candidates.study import study_candidates
 from entlink.studies.candidates.tables import candidate_tables
@@ -52,7 +53,7 @@ from entlink.text.folding import key_of
 from entlink.text.titles import without_parenthesis
 from entlink_cli.study.output import shown
 
-FOLDS, KEEP, NEAR_COPY, DRAWS = 10, 10, 0.7, 5
+FOLDS, KEEP, NEAR_COPY, OWN, DRAWS = 10, 10, 0.7, 0.99, 5
 PAGE_READ = 1_500  # characters of the page that a caption is on
 WIDTH, PULL = 2.0, 0.5  # of the map from pictures to entities: how near pictures count, how smooth it is
 HIDDEN = "something"  # what is written where a name is hidden
@@ -85,7 +86,7 @@ class Asked(NamedTuple):
     page: str
     is_title: bool
     is_ambiguous: bool
-    is_copy: bool
+    cosine: float  # of the caption's picture and the entity's
 
 
 def say(*parts: str) -> None:
@@ -116,12 +117,11 @@ def asked_of(kb: KnowledgeBase, documents: Sequence[Document]) -> list[Asked]:
             is_ambiguous = len(kb.meaning(mention.text).entries) > 1
             is_title = is_titled(mention.text, entity.title)
             page = str(document.meta["page"])
-            found.append(Asked(document, mention, entity.id, page, is_title, is_ambiguous, False))
+            found.append(Asked(document, mention, entity.id, page, is_title, is_ambiguous, 0.0))
     pictures = PicturesEvidence(kb)
-    gold = pictures.gather([Shortlist(one.document, one.mention, [Candidate(one.right, 0.0)]) for one in found])
+    numbers_of = pictures.gather([Shortlist(one.document, one.mention, [Candidate(one.right, 0.0)]) for one in found])
     return [
-        one._replace(is_copy=numbers[0].get("pictures", 0.0) > NEAR_COPY)
-        for one, numbers in zip(found, gold, strict=True)
+        one._replace(cosine=numbers[0].get("pictures", 0.0)) for one, numbers in zip(found, numbers_of, strict=True)
     ]
 
 
@@ -398,7 +398,8 @@ def masked(path: Path, asked: list[Asked], folder: Path) -> None:
         for one, known in zip(hidden, of_names, strict=True)
     ]
     for stage in (*around.retrievers[:2], *around.evidence):
-        there = with_evidence(there, stage)
+        if isinstance(stage, Evidence):  # a retriever may be evidence, too
+            there = with_evidence(there, stage)
     run = Run(around.kb, hidden, there)
     _masked_rows(run)
     say("with what captions of other pages link to")
@@ -473,6 +474,7 @@ def presets(path: Path, asked: list[Asked], folder: Path) -> None:
     for name in ("everyday", "everyday-encoder", "zero-shot", "characters", "characters-encoder"):
         config = with_encoder(read_config(name), "minilm")
         linker = load(path, config=config, mentions="given")
+        assert isinstance(linker.ranker, CombinationRanker)
         weights = {own: weight for own, weight in linker.ranker.weights.items() if weight and own != ALIKE}
         run.shortlists = shortlists_of(linker, asked)
         table, others = run.table((*weights, ALIKE)), run.random_tables((*weights, ALIKE))
@@ -505,11 +507,13 @@ def main() -> int:
     given = parser.parse_args()
     with KnowledgeBase.open(given.kb) as kb:
         every = asked_of(kb, list(captions(given.captions)))
-        asked = [one for one in every if not one.is_copy]
+        asked = [one for one in every if one.cosine <= NEAR_COPY]
         say(f"{len(every):,} mentions, {len(every) - len(asked)} left out: the entity's picture is nearly the same")
     for part in given.part or PARTS:
         say(f"\n{part}")
-        PARTS[part](given.kb, asked, given.captions)
+        # What is alike is learnt of near-copies, too, but not of the caption's own picture.
+        wanted = [one for one in every if one.cosine <= OWN] if part == "presets" else asked
+        PARTS[part](given.kb, wanted, given.captions)
     return 0
 
 

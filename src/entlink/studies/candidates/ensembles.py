@@ -99,7 +99,7 @@ class Ensemble:
             slices = tuple(
                 SliceFound(own[0].slice, own[0].value, _joined([one.found for one in own])) for own in parts
             )
-            yield Method(self.name, way.how, found, slices, times.median(0), times.median(1))
+            yield Method(f"{self.name} by {way.how}", way.how, found, slices, times.median(0), times.median(1))
 
 
 def _joined(found: Sequence[Found]) -> Found:

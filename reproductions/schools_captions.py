@@ -19,6 +19,7 @@ import argparse
 import hashlib
 import re
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -36,17 +37,25 @@ from entlink.evaluation.scoring.tally import Column
 from entlink.evidence.context import ContextEvidence
 from entlink.evidence.pictures import PicturesEvidence
 from entlink.evidence.similarity import SimilarityEvidence
+from entlink.formats.documents.lines import encode_document
 from entlink.interfaces import Evidence, Question, Shortlist
+from entlink.kb.indexes.vectors.pictures import PictureCosines
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.learning.fit.tables import EvidenceTable, evidence_table
 from entlink.learning.fit.weights import fit_weights
-from entlink.linking.config import LinkerConfig, Stage
+from entlink.linking.config import LinkerConfig, Stage, read_config, with_encoder
 from entlink.linking.linker import Linker, load
+from entlink.ranking.combination import CombinationRanker
+from entlink.studies.candidates.results import CandidateOptions
+from entlink.studies.candidates.study import study_candidates
+from entlink.studies.candidates.tables import candidate_tables
 from entlink.text.folding import key_of
 from entlink.text.titles import without_parenthesis
+from entlink_cli.study.output import shown
 
-FOLDS, KEEP, NEAR_COPY, DRAWS = 10, 10, 0.7, 5
+FOLDS, KEEP, NEAR_COPY, OWN, DRAWS = 10, 10, 0.7, 0.99, 5
 PAGE_READ = 1_500  # characters of the page that a caption is on
+WIDTH, PULL = 2.0, 0.5  # of the map from pictures to entities: how near pictures count, how smooth it is
 HIDDEN = "something"  # what is written where a name is hidden
 
 NAMES: Stage = {"name": "names", "limit": 30}
@@ -61,7 +70,10 @@ TEXT = (
 )  # fmt: skip
 PRIOR = ("alias", "popularity", "shortened", "inflected", "tier")
 PAGE = ("page context", "page similarity", "page entity-vectors")
-PICTURE = ("pictures", "pictured")
+PICTURE, ALIKE = ("pictures", "pictured"), "alike"
+ENSEMBLES = (("names", "dense", "pictures"), ("dense", "pictures"))
+LINKED = "linked on average"  # the candidate beside what captions link to, whatever the picture
+LEARNT = "linked beside such pictures"
 AROUND = ("dense", "entity-vectors", "similarity", "context")  # where names are hidden
 
 
@@ -74,7 +86,7 @@ class Asked(NamedTuple):
     page: str
     is_title: bool
     is_ambiguous: bool
-    is_copy: bool
+    cosine: float  # of the caption's picture and the entity's
 
 
 def say(*parts: str) -> None:
@@ -82,9 +94,9 @@ def say(*parts: str) -> None:
     sys.stdout.flush()
 
 
-def captions(folder: Path) -> Iterator[Document]:
-    """The captioned pictures of a dataset, all splits."""
-    for split in ("train", "dev", "test"):
+def captions(folder: Path, splits: Sequence[str] = ("train", "dev", "test")) -> Iterator[Document]:
+    """The captioned pictures of a dataset."""
+    for split in splits:
         yield from File(folder / f"{split}.jsonl", "gold")
 
 
@@ -105,12 +117,11 @@ def asked_of(kb: KnowledgeBase, documents: Sequence[Document]) -> list[Asked]:
             is_ambiguous = len(kb.meaning(mention.text).entries) > 1
             is_title = is_titled(mention.text, entity.title)
             page = str(document.meta["page"])
-            found.append(Asked(document, mention, entity.id, page, is_title, is_ambiguous, False))
+            found.append(Asked(document, mention, entity.id, page, is_title, is_ambiguous, 0.0))
     pictures = PicturesEvidence(kb)
-    gold = pictures.gather([Shortlist(one.document, one.mention, [Candidate(one.right, 0.0)]) for one in found])
+    numbers_of = pictures.gather([Shortlist(one.document, one.mention, [Candidate(one.right, 0.0)]) for one in found])
     return [
-        one._replace(is_copy=numbers[0].get("pictures", 0.0) > NEAR_COPY)
-        for one, numbers in zip(found, gold, strict=True)
+        one._replace(cosine=numbers[0].get("pictures", 0.0)) for one, numbers in zip(found, numbers_of, strict=True)
     ]
 
 
@@ -232,8 +243,8 @@ class Run:
 
     def __init__(self, kb: KnowledgeBase, asked: Sequence[Asked], shortlists: list[Shortlist]) -> None:
         self.asked, self.folds = asked, folds_of(asked)
-        self._pictures = PicturesEvidence(kb)
-        self._shortlists = shortlists
+        self._pictures, self._cosines, self._kb = PicturesEvidence(kb), PictureCosines(kb), kb
+        self.shortlists = shortlists
         self.parts = {
             "all": numpy.ones(len(asked), bool),
             "not the title": numpy.array([not one.is_title for one in asked]),
@@ -242,7 +253,7 @@ class Run:
 
     def table(self, features: Sequence[str], documents: Sequence[Document] | None = None) -> EvidenceTable:
         """All evidence; with `documents`, the pictures are those of these."""
-        asked = self._shortlists
+        asked = self.shortlists
         if documents is not None:
             asked = [Shortlist(document, one[1], one[2]) for document, one in zip(documents, asked, strict=True)]
         found = with_evidence(asked, self._pictures)
@@ -260,6 +271,63 @@ class Run:
     def head(self) -> None:
         say(f"{'':48}", *(f"{f'{name} {int(mask.sum()):,}':>18}" for name, mask in self.parts.items()))
 
+    def learnt_rows(self, base: str, features: Sequence[str], *, without_copies: bool) -> None:
+        """What captions of the other folds link to beside such pictures, and beside random ones."""
+        wanted = (*features, LINKED, LEARNT)
+        shuffled = with_pictures_of_others(self.asked, 0)
+        real, others = self._vectors_of(None), self._vectors_of(shuffled)
+        table, random, swapped = (
+            self._learnt(wanted, fitted, tested, without_copies)
+            for fitted, tested in ((real, real), (others, others), (real, others))
+        )
+        text = cross_fitted(table, self.folds, (*features, LINKED))
+        found = cross_fitted(table, self.folds, wanted)
+        beside = cross_fitted(random, self.folds, wanted)
+        self.print_parts(f"{base} + {LINKED}", text)
+        self.print_parts(f"  + {LEARNT}", found, _told(compared(self.asked, text, found)))
+        note = "against it: picture " + _told(compared(self.asked, beside, found))
+        self.print_parts("  + the same of random pictures", beside, note)
+        replaced = cross_fitted(table, self.folds, wanted, swapped)
+        note = f"each picture replaced: {replaced.mean() - text.mean():+.4f} against {LINKED}"
+        self.print_parts("  + picture, replaced at the end", replaced, note)
+
+    def _vectors_of(self, documents: Sequence[Document] | None) -> Any:
+        """The vector of each mention's picture, less their mean; zeros without one."""
+        given = [one.document for one in self.asked] if documents is None else documents
+        found = self._cosines.documents(given)
+        none = numpy.zeros(self._cosines.dual.dimension, numpy.float32)
+        return numpy.stack([found.get(id(document), none) for document in given])
+
+    def _learnt(self, features: Sequence[str], fitted: Any, tested: Any, without_copies: bool) -> EvidenceTable:
+        """The evidence with what was learnt of the other folds: a smooth map from pictures to entities linked."""
+        vectors = self._kb.entity_vectors()
+        gold = vectors.of([one.right for one in self.asked])
+        mean = numpy.zeros_like(gold)
+        like = numpy.zeros_like(gold)
+        for fold in range(FOLDS):
+            own = self.folds == fold
+            others = ~own & fitted.any(axis=1)
+            if without_copies:
+                others &= (fitted @ tested[own].T).max(axis=1) <= NEAR_COPY
+            seen, linked = _centred(fitted, fitted[others]), gold[others]
+            mean[own] = linked.mean(axis=0)
+            nearness = numpy.exp(WIDTH * (seen[others] @ seen[others].T - 1)) + PULL * numpy.eye(int(others.sum()))
+            shares = numpy.linalg.solve(nearness, linked - linked.mean(axis=0))
+            asked = _centred(tested[own], fitted[others])
+            like[own] = numpy.exp(WIDTH * (asked @ seen[others].T - 1)) @ shares
+        lists = []
+        for one, average, near in zip(self.shortlists, mean, like, strict=True):
+            entities = vectors.of([candidate.entity for candidate in one.candidates])
+            lists.append(
+                [
+                    Candidate(
+                        own.entity, 0.0, {**own.evidence, LINKED: float(row @ average), LEARNT: float(row @ near)}
+                    )
+                    for own, row in zip(one.candidates, entities, strict=True)
+                ]
+            )
+        return evidence_table(lists, [frozenset((one.right,)) for one in self.asked], features)
+
     def picture_rows(self, base: str, features: Sequence[str], is_right: Any) -> None:
         """With the picture, with random ones that were also fitted to, and with random ones at the end alone."""
         wanted = (*features, *PICTURE)
@@ -274,11 +342,18 @@ class Run:
         self.print_parts(f"{base} + picture, replaced at the end", numpy.mean(swapped, axis=0), note)
 
 
+def _centred(vectors: Any, among: Any) -> Any:
+    """The vectors less the mean of some, at length 1; zeros stay."""
+    moved = (vectors - among.mean(axis=0)) * vectors.any(axis=1, keepdims=True)
+    lengths = numpy.linalg.norm(moved, axis=1, keepdims=True)
+    return moved / numpy.where(lengths > 0, lengths, 1)
+
+
 def _told(one: Difference) -> str:
     return f"{one.difference:+.4f} [{one.interval.low:+.4f}, {one.interval.high:+.4f}] p {one.p:.4f}"
 
 
-def evidence(path: Path, asked: list[Asked]) -> None:
+def evidence(path: Path, asked: list[Asked], folder: Path) -> None:
     """Disambiguation with the names as they are."""
     stages: list[Stage] = [
         {"name": "context"}, {"name": "similarity", "encoder": "minilm", "read": KEEP}, {"name": "popularity"},
@@ -309,7 +384,7 @@ def _weights(run: Run, features: Sequence[str]) -> dict[str, float]:
     return {name: round(found[name], 2) for name in PICTURE}
 
 
-def masked(path: Path, asked: list[Asked]) -> None:
+def masked(path: Path, asked: list[Asked], folder: Path) -> None:
     """Disambiguation by the caption around a name that is hidden."""
     hidden = [_hidden(one) for one in asked]
     stages: list[Stage] = [{"name": "context"}, {"name": "similarity", "encoder": "minilm", "read": KEEP}]
@@ -323,8 +398,14 @@ def masked(path: Path, asked: list[Asked]) -> None:
         for one, known in zip(hidden, of_names, strict=True)
     ]
     for stage in (*around.retrievers[:2], *around.evidence):
-        there = with_evidence(there, stage)
-    _masked_rows(Run(around.kb, hidden, there))
+        if isinstance(stage, Evidence):  # a retriever may be evidence, too
+            there = with_evidence(there, stage)
+    run = Run(around.kb, hidden, there)
+    _masked_rows(run)
+    say("with what captions of other pages link to")
+    run.learnt_rows("text", AROUND, without_copies=False)
+    say("the same, learnt without pictures that are nearly one of those asked for")
+    run.learnt_rows("text", AROUND, without_copies=True)
     say("candidates by the caption around it and by the picture")
     _masked_rows(Run(around.kb, hidden, shortlists_of(around, hidden)))
 
@@ -357,7 +438,65 @@ def _linker(path: Path, retrievers: list[Stage], shares: dict[str, float], stage
     return load(path, config=config, mentions="given")
 
 
-PARTS: dict[str, Callable[[Path, list[Asked]], None]] = {"evidence": evidence, "masked": masked}
+def retrieval(path: Path, asked: list[Asked], folder: Path) -> None:
+    """Table 4: each retriever, and ensembles that were chosen on the development pages."""
+    kept = {(one.document.id, one.mention.span.start) for one in asked}
+    stages: list[Stage] = [
+        {"name": "names"},
+        {"name": "bm25"},
+        {"name": "entity-vectors"},
+        {"name": "dense", "encoder": "minilm"},
+        {"name": "pictures"},
+    ]
+    config = LinkerConfig(retriever=stages, fusion={"name": "weights", "weights": {"names": 1.0, "dense": 1.0}})
+    options = CandidateOptions(slices=("title",), deep=True, published=True)
+    with tempfile.TemporaryDirectory() as work:
+        dev, data = Path(work) / "dev.jsonl", Path(work) / "rest.jsonl"
+        _write_kept(dev, captions(folder, ("dev",)), kept)
+        _write_kept(data, captions(folder, ("train", "test")), kept)
+        options = CandidateOptions(slices=("title",), deep=True, published=True, dev=(str(dev),), ensembles=ENSEMBLES)
+        study = study_candidates(path, [data], config, options)
+    say(*(f"{line}\n" for line in (*shown(candidate_tables(study)), *study.notes)))
+
+
+def _write_kept(path: Path, documents: Iterator[Document], kept: set[tuple[str, int]]) -> None:
+    """The documents with the gold that is not left out."""
+    with path.open("wb") as file:
+        for document in documents:
+            gold = tuple(one for one in document.gold if (document.id, one.span.start) in kept)
+            file.write(encode_document(msgspec.structs.replace(document, gold=gold)) + b"\n")
+
+
+def presets(path: Path, asked: list[Asked], folder: Path) -> None:
+    """What pictures that are alike weigh in the linkers in the box: fitted to nine tenths, measured on the last."""
+    run = Run(KnowledgeBase.open(path), asked, [])
+    fold = run.folds == 0
+    for name in ("everyday", "everyday-encoder", "zero-shot", "characters", "characters-encoder"):
+        config = with_encoder(read_config(name), "minilm")
+        linker = load(path, config=config, mentions="given")
+        assert isinstance(linker.ranker, CombinationRanker)
+        weights = {own: weight for own, weight in linker.ranker.weights.items() if weight and own != ALIKE}
+        run.shortlists = shortlists_of(linker, asked)
+        table, others = run.table((*weights, ALIKE)), run.random_tables((*weights, ALIKE))
+        start = [*weights.values(), 0.0]
+        fitted = fit_weights(_rows(table, ~fold), start, fixed=[True] * len(weights) + [False], pull=0.0)
+        now = [*weights.values(), linker.ranker.weights[ALIKE]]
+        for what, mask in (("last tenth", fold), ("all", fold | True)):
+            without, with_picture = (_rows(table, mask).ranks(one) == 0 for one in (start, now))
+            random = [float((_rows(other, mask).ranks(now) == 0).mean()) for other in others]
+            say(
+                f"{name:20} {what:12} without {without.mean():.4f}, with {now[-1]:g} {with_picture.mean():.4f}, "
+                f"with random pictures {numpy.mean(random):.4f}; fitted {fitted[-1]:.2f}"
+            )
+        linker.kb.close()
+
+
+PARTS: dict[str, Callable[[Path, list[Asked], Path], None]] = {
+    "retrieval": retrieval,
+    "evidence": evidence,
+    "masked": masked,
+    "presets": presets,
+}
 
 
 def main() -> int:
@@ -368,11 +507,13 @@ def main() -> int:
     given = parser.parse_args()
     with KnowledgeBase.open(given.kb) as kb:
         every = asked_of(kb, list(captions(given.captions)))
-        asked = [one for one in every if not one.is_copy]
+        asked = [one for one in every if one.cosine <= NEAR_COPY]
         say(f"{len(every):,} mentions, {len(every) - len(asked)} left out: the entity's picture is nearly the same")
     for part in given.part or PARTS:
         say(f"\n{part}")
-        PARTS[part](given.kb, asked)
+        # What is alike is learnt of near-copies, too, but not of the caption's own picture.
+        wanted = [one for one in every if one.cosine <= OWN] if part == "presets" else asked
+        PARTS[part](given.kb, wanted, given.captions)
     return 0
 
 

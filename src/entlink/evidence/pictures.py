@@ -13,20 +13,22 @@ from entlink.kb.knowledge_base import KnowledgeBase
 if TYPE_CHECKING:
     from entlink.kb.indexes.vectors.pictures import PictureCosines
 
+_BY_CHANCE = 0.6  # few pictures of different things have a larger cosine
+
 
 class PicturesEvidence:
     """The cosine between the first picture of the document and that of each candidate.
 
-    A candidate has no number where either picture is missing or cannot be used; else `pictured` is 1 beside it, so
-    that weights of both say what a cosine is worth, and one that is missing counts neither for nor against. `encoder`
-    is that of the index that `entlink kb index --pictures` made, unless it is named; `pictures` is the folder of
-    entities' pictures, `fetch` takes those that are addresses. Nothing is loaded before the first document with a
-    picture. With `indexed`, pictures are looked at only where there is such an index and what it needs; where not, a
-    warning says once what is missing.
+    A candidate has no number where either picture is missing or cannot be used; else `pictured` is 1 beside it.
+    `alike` is 0 for most pictures, which look like others by chance, and rises to 1 for those that are the same: it
+    speaks for a candidate, and never against one. `encoder` is that of the index that `entlink kb index --pictures`
+    made, unless it is named; `pictures` is the folder of entities' pictures, `fetch` takes those that are addresses.
+    Nothing is loaded before the first document with a picture. With `indexed`, pictures are looked at only where
+    there is such an index and what it needs; where not, a warning says once what is missing.
     """
 
     needs = "the extra images and an encoder of pictures"
-    gives = ("pictures", "pictured")
+    gives = ("pictures", "pictured", "alike")
 
     def __init__(
         self,
@@ -90,4 +92,6 @@ class PicturesEvidence:
 
 
 def _numbers(cosine: float | None) -> Mapping[str, float]:
-    return {} if cosine is None else {"pictures": cosine, "pictured": 1.0}
+    if cosine is None:
+        return {}
+    return {"pictures": cosine, "pictured": 1.0, "alike": max(0.0, cosine - _BY_CHANCE) / (1.0 - _BY_CHANCE)}

@@ -10,7 +10,7 @@ import pytest
 import entlink
 from entlink.documents import Document, Entity, Mention, Span
 from entlink.encoders.static.cooccurrence import folding, information, left_vectors, product
-from entlink.errors import ConfigError, InputError
+from entlink.errors import InputError, MissingModelError
 from entlink.interfaces import Question
 from entlink.kb.indexes.entity_vectors import training
 from entlink.kb.knowledge_base import KnowledgeBase
@@ -130,7 +130,7 @@ def test_what_is_missing_is_said(tmp_path):
     (tmp_path / "x.csv").write_text("id,title\n1,One\n")
     entlink.build([tmp_path / "x.csv"], tmp_path / "x.kb")
     with KnowledgeBase.open(tmp_path / "x.kb") as kb:
-        with pytest.raises(ConfigError, match="--entity-vectors"):
+        with pytest.raises(MissingModelError, match="--entity-vectors"):
             kb.entity_vectors()
         with pytest.raises(InputError, match="words"):
             kb.index(entity_vectors=True)

@@ -62,8 +62,7 @@ class Pairs:
     def context_shares(self) -> NDArray[numpy.float64]:
         """How frequent each context is, as its share of all, a little more for rare ones."""
         of_context = numpy.bincount(self._keys % self._contexts, self._counts, self._contexts) ** _CONTEXT_POWER
-        shares: NDArray[numpy.float64] = of_context / max(float(of_context.sum()), 1e-300)
-        return shares
+        return (of_context / max(float(of_context.sum()), 1e-300)).astype(numpy.float64)
 
 
 def information(

@@ -81,13 +81,15 @@ class Ensemble:
         self.linker.retrieve(batch.questions)
         seconds = perf_counter() - start
         pools = self._kept.pools
+        longest = max(self._ks)
         for way, tallies, times in zip(self._ways, self._tallies, self._times, strict=True):
             start = perf_counter()
-            lists = {k: fusion.fuse(pools) for k, fusion in way.fusions.items()}
-            times.add(number, seconds + (perf_counter() - start) / len(way.fusions), len(batch.gold))
+            lists = {longest: way.fusions[longest].fuse(pools)}
+            times.add(number, seconds + perf_counter() - start, len(batch.gold))
             if number == 0:
                 for k, tally in tallies.items():
-                    for gold, candidates, labels in zip(batch.gold, lists[k], batch.labels, strict=True):
+                    found = lists[k] if k in lists else way.fusions[k].fuse(pools)
+                    for gold, candidates, labels in zip(batch.gold, found, batch.labels, strict=True):
                         tally.add(gold, candidates, labels)
 
     def results(self) -> Iterator[Method]:
@@ -97,7 +99,7 @@ class Ensemble:
             slices = tuple(
                 SliceFound(own[0].slice, own[0].value, _joined([one.found for one in own])) for own in parts
             )
-            yield Method(self.name, way.how, found, slices, times.median(0), times.median(1))
+            yield Method(f"{self.name} by {way.how}", way.how, found, slices, times.median(0), times.median(1))
 
 
 def _joined(found: Sequence[Found]) -> Found:

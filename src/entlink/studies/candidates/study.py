@@ -237,14 +237,15 @@ def _measure(
     ensembles: Sequence[Ensemble],
     progress: Progress | None,
 ) -> None:
+    by_themselves: list[_Alone | Ensemble] = [*alone, *ensembles]
     is_warm = False
     for number, stage in enumerate(_PASSES):
         total = asked.mentions
         for batch in asked:
             if not is_warm:
-                _warm_up(batch, [*(one.linker for one in (*alone, *ensembles)), together.linker])
+                _warm_up(batch, [*(one.linker for one in by_themselves), together.linker])
                 is_warm = True
-            for one in (*alone, *ensembles):
+            for one in by_themselves:
                 one.ask(batch, number)
             together.ask(batch, number)
             if progress is not None:

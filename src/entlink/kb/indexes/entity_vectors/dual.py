@@ -12,7 +12,7 @@ import numpy
 from entlink.encoders.dual import unit, window
 from entlink.encoders.static.cooccurrence import information, product
 from entlink.encoders.static.loading import load_static_folder
-from entlink.errors import ConfigError
+from entlink.errors import MissingModelError
 from entlink.kb.indexes.derived import ENTITIES, derived_folder, is_complete, read_complete
 from entlink.kb.indexes.entity_vectors.texts import DESCRIBED, described
 from entlink.kb.indexes.search_rows import mapped
@@ -74,7 +74,7 @@ class WordEntityDual:
         self.words: StaticEncoder = load_static_folder(folder / WORDS)
         self._space = WordSpace(folder)
         self.dimension = self.words.dimension
-        self.identity = self.entity_identity = read_complete(folder).settings["identity"]
+        self.identity = self.entity_identity = str(read_complete(folder).settings["identity"])
         self._surface, self._reach = surface, reach
 
     def encode_mentions(self, mentions: Sequence[tuple[Document, Mention]]) -> Vectors:
@@ -117,7 +117,7 @@ class WordAndEntityVectors:
         self.kb = kb
         folder = derived_folder(kb, ENTITIES)
         if not is_complete(folder):
-            raise ConfigError(
+            raise MissingModelError(
                 f"{kb.folder}: no vectors of words and entities. "
                 f"Run `entlink kb index {kb.folder} --entity-vectors` to train them"
             )

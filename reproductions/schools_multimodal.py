@@ -10,8 +10,8 @@ What is trained is kept in `MODELS`, and taken up from there.
 Spans are given. Mentions whose entity's picture is that of the caption or nearly so (cosine above .7) are left out.
 The model is trained on the captions of one half of the pages and measured on the other half, and the other way round,
 so that every mention counts once; its text-only twin is trained without pictures. `--part named` has ten candidates
-by names and MiniLM, and P(e|m). `--part masked` hides the name: thirty candidates come from the caption around it, by
-MiniLM, and from the picture. `p` is of a paired permutation test over captions.
+by names and MiniLM, and P(e|m). `--part masked` hides the name from the model, and leaves out P(e|m); the candidates
+are the same. `p` is of a paired permutation test over captions.
 """
 
 from __future__ import annotations
@@ -27,12 +27,9 @@ import msgspec
 import numpy
 from schools_captions import Asked, asked_of, captions, compared, say, with_pictures_of_others
 
-from entlink.candidates.alias import AliasRetriever
-from entlink.candidates.dense import DenseRetriever
-from entlink.candidates.pictures import PicturesRetriever
 from entlink.documents import Candidate, Document, Mention, Span
-from entlink.encoders.dual import PlainDual, load_dual
-from entlink.interfaces import Question, Shortlist
+from entlink.encoders.dual import load_dual
+from entlink.interfaces import Shortlist
 from entlink.kb.indexes.vectors.store import EntityVectors
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.learning.multimodal.examples import PicturedExample
@@ -40,43 +37,32 @@ from entlink.learning.train import train
 from entlink.learning.train_config import read_train_config
 from entlink.ranking.multimodal import MultimodalRanker
 
+SETTINGS = {
+    "model.mention_tokens": "32", "model.entity_tokens": "24",
+    "training.negatives": "5", "training.epochs": "3", "training.patience": "0",
+}  # fmt: skip
 FUSIONS = ("single-stream", "separate-first", "cross-attention")
 TEXT_ONLY = '["mention-picture", "entity-picture"]'
 HIDDEN = "…"  # what is written where a name is hidden
-AROUND, SEEN = 2, 1  # of three candidates of a hidden name, those by the caption and by the picture
 PARTS = 40  # of the pages: halves are the even and the odd ones, and the first four choose the best weights
 
 
-def named(kb: KnowledgeBase, asked: Sequence[Asked]) -> list[PicturedExample]:
-    """Ten candidates: at most eight by name, then the nearest by MiniLM."""
-    questions = [Question(one.document, [one.mention]) for one in asked]
-    names = AliasRetriever(kb, limit=10).retrieve(questions)
-    near = DenseRetriever(kb, encoder="minilm", limit=20).retrieve(questions)
-    found = []
-    for one, (own,), (others,) in zip(asked, names, near, strict=True):
-        chances = {name.entity: name.probability for name in kb.aliases(one.mention.text)}
-        ids = [*(each.entity for each in own[:8]), *(each.entity for each in others)]
-        candidates = tuple((id, chances.get(id, 0.0)) for id in list(dict.fromkeys(ids))[:10])
-        found.append(PicturedExample(one.document, one.mention, one.right, candidates))
-    return found
+def examples_of(kb: KnowledgeBase, asked: Sequence[Asked], *, masked: bool) -> list[PicturedExample]:
+    """Each mention with ten candidates: at most eight by name, then the nearest of all entities by MiniLM.
 
-
-def masked(kb: KnowledgeBase, asked: Sequence[Asked]) -> list[PicturedExample]:
-    """The mentions with their names hidden, and thirty candidates by the caption around them and by the picture."""
-    hidden = [_hidden(one) for one in asked]
+    With `masked`, the name is hidden from the model, and P(e|m) is 0.
+    """
     dual = load_dual("minilm")
-    assert isinstance(dual, PlainDual)
     ids = sorted(entity.id for entity in kb)
     entities = EntityVectors(kb, dual).of([key for id in ids if (key := kb.key(id)) is not None])
-    texts = dual.encoder.encode([document.text.replace(HIDDEN, " ") for document, _ in hidden])
-    by_picture = PicturesRetriever(kb, limit=15).retrieve([Question(document, [one]) for document, one in hidden])
+    mentions = dual.encode_mentions([(one.document, one.mention) for one in asked])
     found = []
-    for (document, mention), text, (seen,), one in zip(hidden, texts, by_picture, asked, strict=True):
-        near = [ids[row] for row in (entities @ text).argsort()[::-1][:30]]
-        order: list[str] = []
-        for at in range(10):
-            order += [*near[AROUND * at : AROUND * (at + 1)], *(each.entity for each in seen[at : at + SEEN])]
-        candidates = tuple((id, 0.0) for id in list(dict.fromkeys([*order, *near]))[:30])
+    for one, vector in zip(asked, mentions, strict=True):
+        chances = {name.entity: name.probability for name in kb.aliases(one.mention.text)}
+        near = [ids[row] for row in (entities @ vector).argsort()[::-1][:20]]
+        best = list(dict.fromkeys([*list(chances)[:8], *near]))[:10]
+        candidates = tuple((id, 0.0 if masked else chances.get(id, 0.0)) for id in best)
+        document, mention = _hidden(one) if masked else (one.document, one.mention)
         found.append(PicturedExample(document, mention, one.right, candidates))
     return found
 
@@ -137,12 +123,12 @@ def main() -> int:
     parser.add_argument("--part", choices=("named", "masked"), required=True)
     parser.add_argument("--fusion", choices=FUSIONS, action="append", default=[])
     given = parser.parse_args()
-    settings = {"training.negatives": "5", "training.epochs": "7"}
+    settings = dict(SETTINGS)
     if given.part == "masked":
         settings["multimodal.prior"] = "false"
     with KnowledgeBase.open(given.kb) as kb:
         asked = [one for one in asked_of(kb, list(captions(given.captions))) if not one.is_copy]
-        examples = (named if given.part == "named" else masked)(kb, asked)
+        examples = examples_of(kb, asked, masked=given.part == "masked")
         reached = numpy.mean([one.entity in dict(one.candidates) for one in examples])
         say(f"{len(examples):,} mentions; R@{len(examples[0].candidates)} of the candidates {reached:.4f}")
         halves = Halves(kb, examples, given.output / given.part, given.pictures)

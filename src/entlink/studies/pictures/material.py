@@ -14,7 +14,7 @@ from entlink.encoders.images.pictures import Pictures
 from entlink.evidence.pictures import PicturesEvidence
 from entlink.interfaces import Evidence, Question, Shortlist
 from entlink.io.progress import Progress
-from entlink.kb.indexes.derived import PICTURES as PICTURE_INDEX
+from entlink.kb.indexes.derived import PICTURES as AN_INDEX
 from entlink.kb.indexes.derived import derived_indexes
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.linking.config import LinkerConfig
@@ -151,9 +151,7 @@ class Stages:
 
 def pictures_of_entities(kb: KnowledgeBase) -> Pictures:
     """Where the pictures of entities are: where the index over them found them, else the working directory."""
-    made = [
-        one.card.settings["recipe"] for one in derived_indexes(kb.index_folder) if one.name.startswith(PICTURE_INDEX)
-    ]
+    made = [one.card.settings["recipe"] for one in derived_indexes(kb.index_folder) if one.name.startswith(AN_INDEX)]
     return Pictures(Path(made[0].get("pictures", ""))) if made else Pictures()
 
 

@@ -25,7 +25,7 @@ from typing import Any
 
 import msgspec
 import numpy
-from schools_captions import Asked, asked_of, captions, compared, say, with_pictures_of_others
+from schools_captions import NEAR_COPY, Asked, asked_of, captions, compared, say, with_pictures_of_others
 
 from entlink.documents import Candidate, Document, Mention, Span
 from entlink.encoders.dual import load_dual
@@ -127,7 +127,7 @@ def main() -> int:
     if given.part == "masked":
         settings["multimodal.prior"] = "false"
     with KnowledgeBase.open(given.kb) as kb:
-        asked = [one for one in asked_of(kb, list(captions(given.captions))) if not one.is_copy]
+        asked = [one for one in asked_of(kb, list(captions(given.captions))) if one.cosine <= NEAR_COPY]
         examples = examples_of(kb, asked, masked=given.part == "masked")
         reached = numpy.mean([one.entity in dict(one.candidates) for one in examples])
         say(f"{len(examples):,} mentions; R@{len(examples[0].candidates)} of the candidates {reached:.4f}")

@@ -13,7 +13,7 @@ from test_training import Killed, killing
 from entlink.documents import Candidate, Image
 from entlink.encoders.multimodal.settings import INPUTS, MultimodalSettings
 from entlink.encoders.trained.settings import PairSettings
-from entlink.errors import ConfigError, InputError
+from entlink.errors import ConfigError, InputError, MissingModelError
 from entlink.interfaces import Shortlist
 from entlink.learning.multimodal.learner import MultimodalLearner, pairs_of
 from entlink.learning.multimodal.network import MultimodalNetwork
@@ -199,7 +199,7 @@ class Vectors:
 
 def test_an_entity_can_be_a_vector(pictured, base, tmp_path):
     config = multimodal_config(base, pictured.lite, pictured.pictures, entity_text="vectors", epochs=1)
-    with pytest.raises(ConfigError, match="no vectors of words and entities"):
+    with pytest.raises(MissingModelError, match="no vectors of words and entities"):
         train(config, pictured.kb, pictured.taught, [], tmp_path / "made")
     train(config, pictured.kb, pictured.taught, [], tmp_path / "made", vectors=Vectors())
     ranker = MultimodalRanker(pictured.kb, model=tmp_path / "made", vectors=Vectors())

@@ -243,8 +243,8 @@ class Typed(Protocol):
 class Reason(StrEnum):
     """Why a name was left alone; a detector of your own may say it in other words."""
 
-    NO_MEANING = "no entity bears the name now"
-    WRONG_TYPE = "no entity of the wanted types bears the name"
+    NO_MEANING = "no entity has the name now"
+    WRONG_TYPE = "no entity of the wanted types has the name"
     BLOCKED = "blocked by a rule"
     CASE = "the case policy wants it written as the name is"
     BROKEN = "it runs across the end of a sentence or paragraph"

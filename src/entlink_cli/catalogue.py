@@ -51,6 +51,9 @@ CATALOGUE: dict[str, Entry] = {
     "datasets build conversations": Entry(
         "datasets.conversations", "make a set of threads with gold from ConvoKit's corpora of Reddit"
     ),
+    "datasets build captions": Entry(
+        "datasets.captions", "make a set of captioned pictures with gold from a wiki's captions"
+    ),
     "datasets build temporal": Entry(
         "datasets.temporal", "make a set of mentions over time with gold from a wiki's full history"
     ),

@@ -24,6 +24,8 @@ ANSWERS = {
     "linked-mentions": [("Danube", ("Danube",))],
     "hansel": [("乌尔姆", ("Q3012",))],
     "cleek": [("乌尔姆", ("乌尔姆", "cndbpedia:乌尔姆（德国城市）"))],
+    "wikidiverse": [("Ulm Minster", ("Ulm Minster",))],
+    "melbench": [("Ulm", ("Q3012",))],
     "tempel": [("host", ("Sacramental bread",))],
 }
 

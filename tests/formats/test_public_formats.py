@@ -85,6 +85,20 @@ SAMPLES: dict[tuple[str, str], object] = {
         {"text": "in Ulm", "mentions": [{"mention": "Ulm", "start": 3, "end": 6, "cndbpedia": "Ulm"}]},
         {"text": "none", "mentions": []},
     ],
+    ("wikidiverse", "captions"): [
+        [
+            "in Ulm",
+            "https://x.org/Ulm.jpg",
+            "travel",
+            [["Ulm", "Location", 3, 6, "https://en.wikipedia.org/wiki/Ulm"]],
+        ],
+        ["none", "https://x.org/none.jpg", "travel", []],
+    ],
+    ("wikidiverse", "mentions"): [
+        ["in Ulm", "https://x.org/Ulm.jpg", "Ulm", "Location", "in", "", "nil", [], "travel", 3, 6]
+    ],
+    ("melbench", ""): {"Q1": {"id": "Q1", "sentence": "in Ulm", "mentions": "Ulm", "answer": "Q3012"}},
+    ("melbench", "list"): [{"id": "7", "sentence": "in Ulm", "imgPath": "", "mentions": ["Ulm"], "answer": ["nil"]}],
     ("hansel", ""): {"id": "h", "text": "在乌尔姆", "start": 1, "end": 4, "mention": "乌尔姆", "gold_id": "Q3012"},
     ("tempel", ""): {
         "target_page_id": 7,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Protocol, TypeVar
 
 import msgspec
 
 from entlink.datasets.targets import Resolve
 from entlink.documents import Document, GoldLink, Image, Mention, Span
-from entlink.sources import Anchor, Page, Paragraph
+from entlink.sources import Page, Paragraph
 from entlink.sources.page import Kind
 
 
@@ -77,9 +78,22 @@ class DocumentMaker:
         return tuple(gold)
 
 
-def apart(anchors: Iterable[Anchor], size: int) -> list[Anchor]:
+class _Spanned(Protocol):
+    """What stands somewhere in a text."""
+
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+
+
+_Apart = TypeVar("_Apart", bound=_Spanned)
+
+
+def apart(anchors: Iterable[_Apart], size: int) -> list[_Apart]:
     """The anchors in the order of the text; of those that overlap, the one that begins first, then the longest."""
-    kept, end = [], 0
+    kept: list[_Apart] = []
+    end = 0
     for anchor in sorted(anchors, key=lambda anchor: (anchor.start, -anchor.end)):
         if end <= anchor.start < anchor.end <= size:
             kept.append(anchor)

@@ -68,6 +68,14 @@ class Pictures(NamedTuple):
         path = self._found(name)
         return _checked(_of_file(path), str(path))
 
+    def find(self, name: str) -> Path | None:
+        """The file of a name as `read` looks for it; None where there is none."""
+        try:
+            path = self._found(name)
+            return path if name and path.is_file() else None
+        except (OSError, ValueError):  # a name that no file can have, being too long
+            return None
+
     def _found(self, name: str) -> Path:
         """The file of a name; a wiki writes spaces where its files have underscores, and shows drawings as PNG."""
         path = self.folder / name

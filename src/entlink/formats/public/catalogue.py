@@ -76,6 +76,8 @@ def _as_links(documents: Iterable[Document], fail: Callable[[InputError], None])
 # In the order in which they are tried: the pickier first, so that a format that takes almost anything comes last.
 _ALL = (
     PublicFormat("conel", "dialogues of ConEL-1 and ConEL-2 with gold", "public.conel", "gold"),
+    PublicFormat("wikidiverse", "captioned pictures of WikiDiverse with gold", "public.wikidiverse", "gold"),
+    PublicFormat("melbench", "sentences of MELBench with pictures and gold", "public.melbench", "gold"),
     PublicFormat("conel1-run", "a linker's answers on ConEL-1, by dialogue and turn", "outputs.conel1", "links"),
     PublicFormat(
         "conel-run",

@@ -97,7 +97,7 @@ def _cut(store: Store, separator: str) -> Iterator[tuple[str, str]]:
 
 
 def _pairs(given: Pairs) -> Iterator[tuple[str, str]]:
-    return _read(given) if isinstance(given, str | Path) else map(_checked, given)
+    return read_pairs(given) if isinstance(given, str | Path) else map(_checked, given)
 
 
 def _some_pairs(given: Pairs) -> Iterator[tuple[str, str]]:
@@ -115,8 +115,8 @@ def _checked(pair: tuple[str, str]) -> tuple[str, str]:
     raise InputError(f"{pair!r} is no pair of texts. Give pairs such as ('city', 'place')")
 
 
-def _read(path: str | Path) -> Iterator[tuple[str, str]]:
-    """The rows of a file; a first row that only names the columns is left out."""
+def read_pairs(path: str | Path) -> Iterator[tuple[str, str]]:
+    """The rows of a file of two columns; a first row that only names the columns is left out."""
 
     def fail(problem: SourceError) -> None:
         raise problem

@@ -27,6 +27,11 @@ class Pictured(NamedTuple):
     cosine: float
 
 
+def has_pictures(kb: KnowledgeBase) -> bool:
+    """Whether the knowledge base has an index over pictures."""
+    return any(one.name.startswith(_PREFIX) for one in derived_indexes(kb.index_folder))
+
+
 def picture_dual(
     kb: KnowledgeBase,
     encoder: str | Path | None = None,

@@ -12,11 +12,14 @@ Item = TypeVar("Item")
 
 UNKNOWN = -99  # the bin of pairs of which one has no vector
 _BINS = 10  # from 0 to 1, and as many below 0
+_SAME = 0.999  # from here on two names have the same words
 
 
 def bin_of(cosine: float | None) -> int:
-    """The bin of a cosine, a tenth wide; 1 is in the last one."""
-    return UNKNOWN if cosine is None else min(math.floor(cosine * _BINS), _BINS - 1)
+    """The bin of a cosine, a tenth wide; names with the same words have one of their own."""
+    if cosine is None:
+        return UNKNOWN
+    return _BINS if cosine > _SAME else math.floor(cosine * _BINS)
 
 
 class Balanced(Generic[Item]):

@@ -40,6 +40,7 @@ TASKS: Mapping[str, Task] = {
     "cap-next": Task(cap.build_next, "PreCo, JSON lines", needs_vectors=True),
     "cap-links-same": Task(cap.build_links_same, "documents with gold", needs_vectors=True),
     "cap-links-next": Task(cap.build_links_next, "documents with gold", needs_vectors=True),
+    "cap-links-across": Task(cap.build_links_across, "documents with gold", needs_vectors=True),
     "cerp": Task(cerp.build, "ConceptNet's assertions, or triples", needs_vectors=True),
     "efp": Task(efp.build, "FEVER, JSON lines"),
     "et": Task(et.build_ultra_fine, "Ultra-Fine's train, dev and test"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from typing import NamedTuple
 
 from entlink.datasets.probes.balance import Balanced, bin_of
@@ -15,11 +15,11 @@ from entlink.datasets.probes.chance import Sampled, Shares
 from entlink.datasets.probes.gold import page_of, read_gold
 from entlink.datasets.probes.material import Built, Material, mention
 from entlink.datasets.probes.options import Sizes, sizes_by_split
-from entlink.datasets.probes.sentences import sentences
+from entlink.datasets.probes.sentences import sentence_of, sentences
 from entlink.documents import Document, Span
 from entlink.formats.probes import SPLITS, ProbeCard, ProbeExample
 from entlink.formats.probes.sources import preco
-from entlink.formats.probes.sources.preco import ClusteredDocument, ClusteredMention
+from entlink.formats.probes.sources.preco import ClusteredDocument, ClusteredMention, in_order
 
 SIZES: dict[str, Sizes] = {"same": (3982, 3806, 3938), "next": (3982, 3828, 3850)}  # Table 1
 LABELS = ("different", "coreferent")
@@ -62,6 +62,56 @@ def build_links_same(material: Material) -> Built:
 def build_links_next(material: Material) -> Built:
     """Pairs of two sentences, that follow each other, of documents with gold."""
     return _build(material, _of_gold(material), _links_card("next"), distance=1)
+
+
+def build_links_across(material: Material) -> Built:
+    """Pairs of two pages of documents with gold: authors link an entity once a page, so that few pairs are nearer."""
+    sizes = sizes_by_split(material.options, SIZES["same"])
+    shares = Shares(sizes, material.options.seed)
+    balanced = {split: Balanced[Pair](size) for split, size in sizes.items()}
+    groups: dict[tuple[str, str], list[_Linked]] = defaultdict(list)
+    for named, document in read_gold(material):
+        page = page_of(document)
+        split = named or shares.split(page)
+        for linked in _linked(page, document):
+            words = linked.surface.lower().split()
+            for group in (f"entity {linked.entity}", "all", *(f"word {word}" for word in words)):
+                groups[split, group].append(linked)
+    seen: set[int] = set()
+    for (split, _), group in sorted(groups.items()):
+        order = sorted(group, key=lambda one: material.hash("mention", f"{one.page}\0{one.sentence}\0{one.span}"))
+        for one, other in pairwise(order):
+            pair = _across(one, other)
+            if one.page != other.page and (chance := _chance(material, pair)) not in seen:
+                seen.add(chance)  # two mentions may be neighbours in several groups
+                _add(material, pair, balanced[split])
+    return Built(_links_card("across"), {split: _rows(material, balanced[split].chosen()) for split in SPLITS})
+
+
+class _Linked(NamedTuple):
+    """A link in its sentence."""
+
+    page: str
+    sentence: str
+    span: Span
+    entity: str
+
+    @property
+    def surface(self) -> str:
+        return self.sentence[self.span.start : self.span.end]
+
+
+def _linked(page: str, document: Document) -> Iterator[_Linked]:
+    for gold in document.gold:
+        if gold.entities:
+            yield _Linked(page, *sentence_of(document.text, gold.span), gold.entities[0])
+
+
+def _across(one: _Linked, other: _Linked) -> Pair:
+    first = ClusteredMention(0, one.span, 0)
+    second = ClusteredMention(1, other.span, int(one.entity != other.entity))
+    pair = ClusteredDocument(f"{one.page} / {other.page}", (one.sentence, other.sentence), (first, second))
+    return Pair(pair, first, second)
 
 
 def _build(
@@ -113,7 +163,7 @@ def clustered(document: Document) -> ClusteredDocument:
             number = numbers.setdefault(gold.entities[0], len(numbers))
             mentions.append(ClusteredMention(at, Span(gold.span.start - start, gold.span.end - start), number))
     texts = tuple(document.text[span.start : span.end] for span in spans)
-    return ClusteredDocument(document.id, texts, tuple(sorted(mentions)))
+    return ClusteredDocument(document.id, texts, in_order(mentions))
 
 
 # Pairs
@@ -142,12 +192,14 @@ def text_of(document: ClusteredDocument, one: ClusteredMention) -> str:
 
 
 def _add_pairs(material: Material, document: ClusteredDocument, distance: int, balanced: Balanced[Pair]) -> None:
-    names = [text_of(document, one) for one in document.mentions]
-    vectors = {name: material.vectors.unit(name) for name in set(names)}
     for pair in pairs(document, distance):
-        one, other = vectors[text_of(document, pair.first)], vectors[text_of(document, pair.second)]
-        cosine = None if one is None or other is None else float(one @ other)
-        balanced.add(bin_of(cosine), pair.is_coreferent, _chance(material, pair), pair)
+        _add(material, pair, balanced)
+
+
+def _add(material: Material, pair: Pair, balanced: Balanced[Pair]) -> None:
+    one, other = (material.vectors.unit(text_of(pair.document, each)) for each in (pair.first, pair.second))
+    cosine = None if one is None or other is None else float(one @ other)
+    balanced.add(bin_of(cosine), pair.is_coreferent, _chance(material, pair), pair)
 
 
 def _chance(material: Material, pair: Pair) -> int:
@@ -173,11 +225,13 @@ def _row(pair: Pair) -> ProbeExample:
 # Cards
 
 
+_WHERE = {"same": "one sentence", "next": "two sentences that follow each other", "across": "two pages"}
+
+
 def _card(which: str, source: str) -> ProbeCard:
-    where = "one sentence" if which == "same" else "two sentences that follow each other"
     return ProbeCard(
         name=f"cap-{which}",
-        title=f"Coreference arcs of {where}, from {source}",
+        title=f"Coreference arcs of {_WHERE[which]}, from {source}",
         family="cap",
         kind="classification",
         metric="accuracy",
@@ -190,10 +244,9 @@ def _card(which: str, source: str) -> ProbeCard:
 
 
 def _links_card(which: str) -> ProbeCard:
-    where = "one sentence" if which == "same" else "two sentences that follow each other"
     return ProbeCard(
         name=f"cap-links-{which}",
-        title=f"Whether two linked mentions of {where} mean the same entity",
+        title=f"Whether two linked mentions of {_WHERE[which]} mean the same entity",
         family="cap",
         kind="classification",
         metric="accuracy",

@@ -47,7 +47,8 @@ _LINKS = ProbeCard(
     representation="context-description",
     source="documents with gold links",
     licence="of the documents and the knowledge base",
-    notes=f"A variant of Rare: the other three candidates are entities of the same page. {_NOTES}",
+    notes="A variant of Rare: the other three candidates are entities of the same page, as rare as the one that is "
+    f"meant. {_NOTES}",
 )
 
 
@@ -140,10 +141,11 @@ def build_links(material: Material) -> Built:
     by_split = {split: Sampled[_Blank](sizes[split]) for split in SPLITS}
     covered = of = 0
     for split, page in _pages(material, shares):
-        others = _described(material, page)
+        wanted = _entities(page, counts, material.options.rare)
+        others = [one for id in wanted if (one := material.descriptions.of_id(id)) is not None]
         for document in page:
             for place, gold in enumerate(document.gold):
-                if not gold.entities or (counts is not None and counts[gold.entities[0]] > material.options.rare):
+                if not gold.entities or gold.entities[0] not in wanted:
                     material.left_out["mentions of entities that are not rare, or of none"] += 1
                     continue
                 of += 1
@@ -178,9 +180,10 @@ def _pages(material: Material, shares: Shares) -> Iterator[tuple[str, list[Docum
         yield split, gathered
 
 
-def _described(material: Material, page: Iterable[Document]) -> list[ProbeEntity]:
-    ids = dict.fromkeys(gold.entities[0] for document in page for gold in document.gold if gold.entities)
-    return [one for id in ids if (one := material.descriptions.of_id(id)) is not None]
+def _entities(page: Iterable[Document], counts: Counter[str] | None, most: int) -> dict[str, None]:
+    """The entities that a page mentions, in order; with counts, those that all documents mention so often at most."""
+    ids = (gold.entities[0] for document in page for gold in document.gold if gold.entities)
+    return dict.fromkeys(id for id in ids if counts is None or counts[id] <= most)
 
 
 def _linked_blank(
@@ -198,7 +201,7 @@ def _linked_blank(
         key=lambda one: material.hash("other", f"{id}\0{one.entity}"),
     )
     if len(others) < _CANDIDATES - 1:
-        material.left_out[f"mentions of pages with fewer than {_CANDIDATES} entities"] += 1
+        material.left_out[f"mentions of pages with fewer than {_CANDIDATES} such entities"] += 1
         return None
     chosen = [right, *others[: _CANDIDATES - 1]]
     chosen.sort(key=lambda one: material.hash("candidate", f"{id}\0{one.entity}"))

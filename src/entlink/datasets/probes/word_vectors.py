@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     Vector = NDArray[numpy.float32]
 
 _WORD = re.compile(r"\w+")
+_CACHED = 100_000
 _MOST_WORDS = 400_000  # files have the most frequent words first
 
 
@@ -28,6 +29,7 @@ class WordVectors:
         opened = open_vectors(path)
         self.dimension = opened.dimension
         self._rows: dict[str, Vector] = {}
+        self._units: dict[str, Vector | None] = {}
         for word, vector in islice(opened.rows, _MOST_WORDS):
             self._rows.setdefault(word.lower(), numpy.asarray(vector, numpy.float32))
 
@@ -37,7 +39,14 @@ class WordVectors:
         return numpy.mean(rows, axis=0, dtype=numpy.float32) if rows else None
 
     def unit(self, name: str) -> Vector | None:
-        """The average, made of length 1, so that products are cosines."""
+        """The average, made of length 1, so that products are cosines; remembered."""
+        if name not in self._units:
+            if len(self._units) >= _CACHED:
+                self._units.clear()
+            self._units[name] = self._unit(name)
+        return self._units[name]
+
+    def _unit(self, name: str) -> Vector | None:
         vector = self.average(name)
         length = 0.0 if vector is None else float(numpy.linalg.norm(vector))
         return None if vector is None or length == 0 else vector / numpy.float32(length)

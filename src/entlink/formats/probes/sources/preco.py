@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import msgspec
@@ -51,8 +51,12 @@ def _document(row: _Row, _: dict[str, Any], place: Place) -> ClusteredDocument:
         for mention in own
     ]
     sentences = tuple(" ".join(tokens) for tokens in row.sentences)
-    order = sorted(mentions, key=lambda one: (one.sentence, one.span.start, one.span.end, one.cluster))
-    return ClusteredDocument(str(row.id), sentences, tuple(order))
+    return ClusteredDocument(str(row.id), sentences, in_order(mentions))
+
+
+def in_order(mentions: Iterable[ClusteredMention]) -> tuple[ClusteredMention, ...]:
+    """Mentions in the order of the text."""
+    return tuple(sorted(mentions, key=lambda one: (one.sentence, one.span.start, one.span.end, one.cluster)))
 
 
 def _mention(

@@ -54,6 +54,7 @@ CATALOGUE: dict[str, Entry] = {
     "datasets build temporal": Entry(
         "datasets.temporal", "make a set of mentions over time with gold from a wiki's full history"
     ),
+    "datasets build probes": Entry("datasets.probes", "build a probing task of EntEval from its source"),
     "datasets list": Entry("datasets.look", "list the datasets entlink has a card of"),
     "datasets info": Entry("datasets.look", "show what a dataset measures, its licence, and how to get it"),
     "datasets convert": Entry("datasets.convert", "write documents in another format: NIF, AIDA, BLINK, neleval, …"),

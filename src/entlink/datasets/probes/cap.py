@@ -197,8 +197,11 @@ def _add_pairs(material: Material, document: ClusteredDocument, distance: int, b
 
 
 def _add(material: Material, pair: Pair, balanced: Balanced[Pair]) -> None:
-    one, other = (material.vectors.unit(text_of(pair.document, each)) for each in (pair.first, pair.second))
+    names = [text_of(pair.document, each).casefold() for each in (pair.first, pair.second)]
+    one, other = map(material.vectors.unit, names)
     cosine = None if one is None or other is None else float(one @ other)
+    if names[0] == names[1]:
+        cosine = 1.0  # of words without vectors, too
     balanced.add(bin_of(cosine), pair.is_coreferent, _chance(material, pair), pair)
 
 

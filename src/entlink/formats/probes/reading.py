@@ -182,6 +182,9 @@ def _check_classes(task: ProbeTask, folder: Path) -> None:
         return
     seen = set(task.labels)
     train = str(folder / "train.jsonl")
+    if len(sizes := {len(row.entities) for rows in task.splits.values() for row in rows}) > 1:
+        problem = f"rows have {' or '.join(map(str, sorted(sizes)))} entities"
+        raise SourceError(problem, str(folder), "", "Give all rows of a task as many")
     if len(seen) < 2:
         found = f"one label only, {task.labels[0]!r}" if seen else "no label"
         raise SourceError(f"the training rows have {found}", train, "", "A probe needs rows of two labels or more")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
 _MEMORY = 32 * 1024 * 1024  # bytes of vectors in memory
 _SHOWN = 80
 _LARGEST = float(numpy.finfo(numpy.float16).max)
+
+
+def probes_folder() -> Path:
+    """Where vectors for probes are kept: in the user's cache."""
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache) / "entlink" / "probes"
 
 
 class LayerCache:

@@ -50,8 +50,6 @@ class Pool(NamedTuple):
 
     vectors: Vectors
     splits: dict[str, Places]
-    undescribed: int  # entities that have a title and no description, so that their title is read
-    described: int  # entities that were to be read from a description
 
 
 def pool_of(task: ProbeTask, reading: Reading, encoder: LayerCache, progress: Progress = ignore_progress) -> Pool:
@@ -65,7 +63,32 @@ def pool_of(task: ProbeTask, reading: Reading, encoder: LayerCache, progress: Pr
         parts.append(encoder.encode_descriptions(list(texts.texts), progress))
     vectors = numpy.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
     moved = {split: texts.moved(places) for split, places in splits.items()}
-    return Pool(numpy.ascontiguousarray(vectors), moved, texts.undescribed, texts.described)
+    return Pool(numpy.ascontiguousarray(vectors), moved)
+
+
+class Coverage(NamedTuple):
+    """Of how many entities that a task describes there is only a title, which is read in its place."""
+
+    undescribed: int
+    entities: int
+
+    @property
+    def is_poor(self) -> bool:
+        """Whether most entities have no description, so that scores say little of descriptions."""
+        return 2 * self.undescribed > self.entities
+
+
+def coverage(task: ProbeTask) -> Coverage:
+    """How many of the entities of a task have a description; none at all where none is read."""
+    card = task.card
+    if not any("description" in form for form in (card.representation, *card.also)):
+        return Coverage(0, 0)
+    entities: dict[tuple[str, str], bool] = {}
+    for rows in task.splits.values():
+        for row in rows:
+            for one in row.candidates or row.entities:
+                entities[one.entity, one.title or one.description] = bool(one.description.strip())
+    return Coverage(sum(not has for has in entities.values()), len(entities))
 
 
 class _Texts:
@@ -75,8 +98,6 @@ class _Texts:
         self.contexts: dict[Context, int] = {}
         self.texts: dict[str, int] = {}
         self._reading = reading
-        self._seen: set[tuple[str, str, bool]] = set()
-        self.undescribed = self.described = 0
 
     def places(self, rows: Sequence[ProbeExample]) -> Places:
         if any(row.candidates for row in rows):
@@ -110,14 +131,8 @@ class _Texts:
         return self._text(entity.sentence)
 
     def _description(self, entity: ProbeEntity) -> int:
-        by_name = self._reading.text == "name"
-        lacks = not entity.description.strip()
-        known = (entity.entity, entity.title, lacks)
-        if known not in self._seen:
-            self._seen.add(known)
-            self.described += 1
-            self.undescribed += lacks
-        read = entity.title if (by_name and entity.title.strip()) or lacks else entity.description
+        by_name = self._reading.text == "name" and entity.title.strip()
+        read = entity.title if by_name or not entity.description.strip() else entity.description
         return self._text(_first_words(read, self._reading.words))
 
     def _text(self, text: str) -> int:

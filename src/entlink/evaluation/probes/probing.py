@@ -18,7 +18,7 @@ from entlink.encoders.layered.loading import load_layered
 from entlink.errors import InputError
 from entlink.evaluation.probes import mixing
 from entlink.evaluation.probes.design import Design
-from entlink.evaluation.probes.inputs import Places, Pool, Reading, Text, pool_of
+from entlink.evaluation.probes.inputs import Places, Pool, Reading, Text, coverage, pool_of
 from entlink.evaluation.probes.linear import Probe, choose, fit
 from entlink.evaluation.probes.problems import (
     Problem,
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     Floats = NDArray[Any]
 
 _KEPT = 0.9  # of the training rows, for each seed after the first
-_MOST_UNDESCRIBED = 0.5  # of the entities, above which a task says little of descriptions
 
 
 def probe(
@@ -50,22 +49,37 @@ def probe(
     tasks: Iterable[ProbeTask],
     options: ProbeOptions | None = None,
     *,
+    name: str = "",
     cache: Path | str | None = None,
     command: str = "",
     progress: Progress = ignore_progress,
 ) -> Iterator[ProbeResult]:
     """The result of an encoder on each task, one after the other.
 
-    `encoder` is what `load_layered` takes. Vectors are kept under the folder `cache`, if there is one.
+    `encoder` is what `load_layered` takes, `name` what results call it. Vectors are kept under the folder `cache`,
+    if there is one.
     """
     options = options or ProbeOptions()
     kept = LayerCache(load_layered(encoder), None if cache is None else Path(cache))
     _check_layers(options, kept)
+    kept.name = name or kept.name
     try:
         for task in tasks:
             yield _Probing(kept, limited(task, options.most_candidates), options, progress).result(command)
     finally:
         kept.close()
+
+
+def notes_on(task: ProbeTask) -> Iterator[str]:
+    """What should be known of a task before its scores: how much of it is covered."""
+    card, found = task.card, coverage(task)
+    if card.covered is not None and card.of:
+        yield f"{card.covered:,} of the {card.of:,} rows of the source are covered"
+    if found.undescribed:
+        less = ", so that this says little of descriptions" if found.is_poor else ""
+        yield (
+            f"{found.undescribed:,} of {found.entities:,} entities have no description, and their title is read{less}"
+        )
 
 
 def _check_layers(options: ProbeOptions, encoder: LayerCache) -> None:
@@ -93,7 +107,6 @@ class _Probing:
         self._encoder, self._task, self._options, self._progress = encoder, task, options, progress
         self._stage = f"{encoder.name} on {task.card.name}"
         self._encoding = 0.0
-        self._undescribed = self._described = 0
 
     def result(self, command: str) -> ProbeResult:
         begun, before = time.perf_counter(), self._encoder.encoded
@@ -110,24 +123,10 @@ class _Probing:
             seconds=round(time.perf_counter() - begun, 3),
             peak_megabytes=_peak_megabytes(),
             encoded=self._encoder.encoded - before,
-            undescribed=self._undescribed,
-            described=self._described,
-            notes=tuple(self._notes()),
+            notes=tuple(notes_on(self._task)),
             entlink=__version__,
             command=command,
         )
-
-    def _notes(self) -> Iterator[str]:
-        card = self._task.card
-        if card.covered is not None and card.of:
-            yield f"{card.covered:,} of the {card.of:,} rows of the source are covered"
-        if self._described and self._undescribed:
-            share = self._undescribed / self._described
-            less = ", so that this says little of descriptions" if share > _MOST_UNDESCRIBED else ""
-            yield (
-                f"{self._undescribed:,} of {self._described:,} entities have no description, and their title is "
-                f"read{less}"
-            )
 
     def _readings(self) -> Iterator[Reading]:
         card = self._task.card
@@ -137,7 +136,7 @@ class _Probing:
                 ["description", "name"] if self._options.names and "description" in form else ["description"]
             )
             for text in texts:
-                yield Reading(form, text, card.lower_case, self._options.words)
+                yield Reading(form, text, card.lower_case, self._options.description_words)
 
     def _runs(self, reading: Reading) -> Iterator[ProbeRun]:
         begun = time.perf_counter()
@@ -147,10 +146,6 @@ class _Probing:
             raise InputError(
                 f"the encoder {self._encoder.name!r} gave only zeros for the task {self._task.card.name!r}: it knows "
                 "none of its words. Give an encoder of this language"
-            )
-        if reading.text == "description":
-            self._undescribed, self._described = max(
-                (self._undescribed, self._described), (pool.undescribed, pool.described), key=lambda one: one[1]
             )
         layers = self._layers()
         for number, layer in enumerate(layers):

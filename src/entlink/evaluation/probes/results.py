@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -31,10 +31,10 @@ class ProbeOptions(Record, frozen=True, omit_defaults=False):
     seed: int = 0
     rounds: int = 1000
     most_candidates: int = 30
-    words: int = 100
+    description_words: int = 100
 
     def __post_init__(self) -> None:
-        for name, least in (("seeds", 1), ("rounds", 1), ("most_candidates", 2), ("words", 1)):
+        for name, least in (("seeds", 1), ("rounds", 1), ("most_candidates", 2), ("description_words", 1)):
             if getattr(self, name) < least:
                 raise InputError(f"{name} = {getattr(self, name)} is too small. Use {least} or more")
 
@@ -60,7 +60,10 @@ class ProbeRun(Record, frozen=True):
 
 
 class ProbeResult(Record, frozen=True, kw_only=True, tag_field="kind", tag=KIND):
-    """All scores of an encoder on a task; the first run is the one to report."""
+    """All scores of an encoder on a task; the first run is the one to report.
+
+    `encoder` is the name it is shown by; two of one name are told apart by `identity`.
+    """
 
     encoder: str
     identity: str
@@ -73,8 +76,6 @@ class ProbeResult(Record, frozen=True, kw_only=True, tag_field="kind", tag=KIND)
     seconds: float
     peak_megabytes: int
     encoded: int  # texts that were not remembered from before
-    undescribed: int = 0
-    described: int = 0
     notes: tuple[str, ...] = ()
     entlink: str = ""
     command: str = ""
@@ -106,3 +107,20 @@ def read_result(path: Path | str) -> ProbeResult:
     except (msgspec.DecodeError, UnicodeDecodeError) as problem:
         hint = "Make one with `entlink probe ENCODER --tasks FOLDER -o OUT`"
         raise SourceError(f"this is no saved result of a probe ({problem})", str(path), "", hint) from problem
+
+
+def read_results(paths: Iterable[Path | str]) -> list[ProbeResult] | None:
+    """The results in some files, and in all below folders; None unless all of them are results of probes."""
+    files = [
+        file for path in map(Path, paths) for file in (sorted(path.rglob("*.json")) if path.is_dir() else [path])
+    ]
+    if not files or not all(_is_result_file(file) for file in files):
+        return None
+    return [read_result(file) for file in files]
+
+
+def _is_result_file(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return is_result(file.read(200))

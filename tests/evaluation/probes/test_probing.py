@@ -226,3 +226,13 @@ def test_the_page_has_a_map_of_layers(known):
     page = probe_page(known)
     assert "Layers of knowing" in page and 'class="h20"' in page
     assert csv_text(known).count("\n") == 1 + sum(1 + len(run.also) for one in known for run in one.runs)
+
+
+def test_a_candidate_is_read_in_its_own_sentence_where_it_has_one():
+    blank = ProbeEntity(sentence="A ___ sang", start=2, end=5)
+    wren = ProbeEntity(title="Wren", sentence="A wren sang", start=2, end=6)
+    row = ProbeExample((blank,), candidates=(wren, ProbeEntity(title="Owl")), gold=0)
+    texts = _Texts(Reading("context-description"))
+    places = texts.moved(texts.places([row]))
+    contexts = list(texts.contexts)
+    assert [contexts[place][0] for place in places.left] == ["a wren sang", "a ___ sang"]

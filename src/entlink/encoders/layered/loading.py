@@ -44,11 +44,9 @@ def _of_object(given: Any) -> LayeredEncoder:
     from entlink.encoders.layered.single import DualLayers, ObjectLayers
     from entlink.interfaces import DualEncoder, Encoder, LayeredEncoder
 
-    if isinstance(given, LayeredEncoder):
-        return given
     if isinstance(given, DualEncoder):
         return DualLayers(given)
-    if isinstance(given, Encoder):
+    if isinstance(given, (LayeredEncoder, Encoder)):
         return _of_texts(given, None)
     if not callable(getattr(given, "encode", None)):
         raise InputError(
@@ -62,7 +60,10 @@ def _of_texts(encoder: Any, pooling: Pooled | None) -> LayeredEncoder:
     from entlink.encoders.layered.transformer import TransformerLayers
     from entlink.encoders.static.encoder import StaticEncoder
     from entlink.encoders.text.transformer import TransformerEncoder
+    from entlink.interfaces import LayeredEncoder
 
+    if isinstance(encoder, LayeredEncoder):  # such as EntELMo
+        return encoder
     if isinstance(encoder, TransformerEncoder):
         return TransformerLayers(encoder, pooling)
     if isinstance(encoder, StaticEncoder):

@@ -119,7 +119,7 @@ class _Texts:
             mention = self._context(row.entities[0])
             starts.append(len(left))
             gold.append(len(left) + (row.gold or 0))
-            left += [mention] * len(row.candidates)
+            left += [self._context(one) if one.sentence else mention for one in row.candidates]
             right += [self._description(one) for one in row.candidates]
         return Places(*(numpy.array(one, numpy.int64) for one in (left, right, starts, gold)))
 

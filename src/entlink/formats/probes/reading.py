@@ -131,7 +131,8 @@ class _Rows:
     def _mentions(self, row: ProbeExample, place: Place) -> None:
         """Every entity has what its representation reads: a mention in a sentence, and a text or a name."""
         needs_mention = any(form.startswith("context") for form in self._forms)
-        for entity in row.entities:
+        in_place = [one for one in row.candidates if one.sentence]
+        for entity in (*row.entities, *in_place):
             if needs_mention and not 0 <= entity.start < entity.end <= len(entity.sentence):
                 problem = (
                     f"{span_problem(entity.start, entity.end)}; the sentence has {len(entity.sentence)} characters"

@@ -16,6 +16,7 @@ CATALOGUE: dict[str, Entry] = {
     "chat": Entry("chat", "link a conversation turn by turn, as it is typed"),
     "evaluate": Entry("evaluate", "score predictions against gold, and say which stage lost what"),
     "compare": Entry("evaluate", "compare two runs over the same gold, with a test"),
+    "probe": Entry("probe", "measure what the vectors of encoders know of entities"),
     "report": Entry("report", "write a page on one or several runs, with CSV and LaTeX beside it"),
     "tune": Entry("tune", "choose the settings of a linker on documents with gold"),
     "calibrate": Entry("calibrate", "fit probabilities and a threshold for NIL to a linker, without annotated data"),

@@ -51,7 +51,8 @@ class ProbeExample(Record, frozen=True):
 
     Classification has one of `labels`, typing any number, similarity a `score` and perhaps the `head` whose pairs
     are ranked together, choice `candidates` of which the one at `gold` is meant. A prior of None is one that the
-    source does not know.
+    source does not know. A candidate with a sentence of its own is read in that one: where a blank is to be filled,
+    its name stands in the blank.
     """
 
     entities: tuple[ProbeEntity, ...]

@@ -131,7 +131,8 @@ class _Rows:
     def _mentions(self, row: ProbeExample, place: Place) -> None:
         """Every entity has what its representation reads: a mention in a sentence, and a text or a name."""
         needs_mention = any(form.startswith("context") for form in self._forms)
-        for entity in row.entities:
+        in_place = [one for one in row.candidates if one.sentence]
+        for entity in (*row.entities, *in_place):
             if needs_mention and not 0 <= entity.start < entity.end <= len(entity.sentence):
                 problem = (
                     f"{span_problem(entity.start, entity.end)}; the sentence has {len(entity.sentence)} characters"
@@ -182,6 +183,9 @@ def _check_classes(task: ProbeTask, folder: Path) -> None:
         return
     seen = set(task.labels)
     train = str(folder / "train.jsonl")
+    if len(sizes := {len(row.entities) for rows in task.splits.values() for row in rows}) > 1:
+        problem = f"rows have {' or '.join(map(str, sorted(sizes)))} entities"
+        raise SourceError(problem, str(folder), "", "Give all rows of a task as many")
     if len(seen) < 2:
         found = f"one label only, {task.labels[0]!r}" if seen else "no label"
         raise SourceError(f"the training rows have {found}", train, "", "A probe needs rows of two labels or more")

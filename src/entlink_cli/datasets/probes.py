@@ -152,8 +152,8 @@ def _summarise(arguments: Namespace, made: ProbesReport, seconds: float) -> None
 def _facts(made: ProbesReport) -> list[str]:
     rows = [("task", f"{made.card.name}: {made.card.title}")]
     rows += [(split, number_of(size, "row")) for split, size in made.card.sizes.items()]
-    rows += [("left out", f"{count:,} {what}") for what, count in made.left_out.items()]
-    rows += [("note", f"{count:,} {what}") for what, count in made.facts.items()]
+    rows += [("left out", f"{what}: {count:,}") for what, count in made.left_out.items()]
+    rows += [("note", f"{what}: {count:,}") for what, count in made.facts.items()]
     if made.skipped:
         rows.append(("skipped", number_of(made.skipped, "record")))
     lines = columns(rows, "  ")
@@ -169,9 +169,9 @@ COMMANDS = {
         "the rows of train, valid and test. How many rows a knowledge base describes is said first. "
         "docs/probe-tasks.md says what each task is built of.",
         (
-            "entlink datasets build probes efp samples/probes/claims.jsonl -o efp",
-            "entlink datasets build probes cerp samples/probes/relations.tsv --vectors samples/probes/vectors.txt "
-            "-o cerp",
+            "entlink datasets build probes efp samples/probe-sources/claims.jsonl -o efp",
+            "entlink datasets build probes cerp samples/probe-sources/relations.tsv "
+            "--vectors samples/probe-sources/vectors.txt -o cerp",
             "entlink datasets build probes et-links links.jsonl --kb wiki.kb -o typing",
         ),
     ),

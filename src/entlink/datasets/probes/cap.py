@@ -78,8 +78,8 @@ def build_links_across(material: Material) -> Built:
             for group in (f"entity {linked.entity}", "all", *(f"word {word}" for word in words)):
                 groups[split, group].append(linked)
     seen: set[int] = set()
-    for (split, _), group in sorted(groups.items()):
-        order = sorted(group, key=lambda one: material.hash("mention", f"{one.page}\0{one.sentence}\0{one.span}"))
+    for (split, _), together in sorted(groups.items()):
+        order = sorted(together, key=lambda one: material.hash("mention", f"{one.page}\0{one.sentence}\0{one.span}"))
         for one, other in pairwise(order):
             pair = _across(one, other)
             if one.page != other.page and (chance := _chance(material, pair)) not in seen:

@@ -24,11 +24,9 @@ class EntityFilter:
         if self._pipeline is None:
             return relations
         names = list(dict.fromkeys(name for one in relations for name in (one.subject, one.object)))
-        types = {name: self._types(document.ents) for name, document in zip(names, self._piped(names), strict=True)}
+        documents = self._pipeline.pipe(names)
+        types = {name: self._types(document.ents) for name, document in zip(names, documents, strict=True)}
         return [one for one in relations if _is_of_entities(types[one.subject], types[one.object])]
-
-    def _piped(self, names: list[str]) -> Iterable[Any]:
-        return self._pipeline.pipe(names)  # type: ignore[union-attr]
 
     @staticmethod
     def _types(entities: Iterable[Any]) -> set[str]:

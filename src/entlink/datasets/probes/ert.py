@@ -179,15 +179,14 @@ def ridge_labels(
     """The classes that a linear least-squares classifier with an L2 penalty gives, each class weighing the same."""
     import numpy
 
-    mean = inputs.mean(axis=0)
-    centred = (inputs - mean).astype(numpy.float64)
     counts = Counter(labels.tolist())
-    weights = numpy.array([1.0 / counts[label] for label in labels.tolist()])[:, None]
-    weights *= len(labels) / max(1, len(counts))
+    weights = numpy.array([len(labels) / (len(counts) * counts[label]) for label in labels.tolist()])[:, None]
+    mean = (weights * inputs).sum(axis=0) / weights.sum()
+    centred = inputs - mean
     targets = numpy.full((len(labels), classes), -1.0)
     targets[numpy.arange(len(labels)), labels] = 1.0
-    gram = centred.T @ (weights * centred) + _RIDGE * numpy.eye(centred.shape[1])
     bias = (weights * targets).sum(axis=0) / weights.sum()
+    gram = centred.T @ (weights * centred) + _RIDGE * numpy.eye(centred.shape[1])
     solved = numpy.linalg.solve(gram, centred.T @ (weights * (targets - bias)))
     found: NDArray[numpy.int64] = ((asked - mean) @ solved + bias).argmax(axis=1)
     return found

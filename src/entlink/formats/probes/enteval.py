@@ -14,7 +14,7 @@ conll/*.final.txt     start end sentence … prior|||name|||description…, the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Literal
+from typing import Literal, get_args
 
 from entlink.errors import InputError
 from entlink.formats.probes.examples import ProbeEntity, ProbeExample
@@ -26,6 +26,7 @@ from entlink.text.spans import Place
 from entlink.text.titles import spaced
 
 Layout = Literal["cap", "cerp", "efp", "et", "ert", "kore", "wikisrs", "rare", "conll"]
+LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 BLANK = "**blank**"
 _AROUND = 150  # words on each side of a blank, which are all that EntEval reads
 _SEED, _RANKS = "@@", 20
@@ -79,7 +80,8 @@ def _et(cells: list[str], place: Place) -> ProbeExample:
             f"the line has {len(cells)} columns between tabs, and no label",
             "The columns are: sentence start end label, then more labels",
         )
-    return ProbeExample((_mention(*cells[:3], place),), labels)
+    sentence, start, end = cells[:3]
+    return ProbeExample((_mention(sentence, start, end, place),), labels)
 
 
 def _ert(cells: list[str], place: Place) -> ProbeExample:
@@ -132,7 +134,8 @@ def _cap(rows: list[Row]) -> ProbeExample:
     entities = []
     for cells, place in rows[:2]:
         check_columns(cells, "sentence start end", place)
-        entities.append(_mention(*cells, place))
+        sentence, start, end = cells
+        entities.append(_mention(sentence, start, end, place))
     (label, *more), place = rows[2]
     if more:
         raise place.error(f"the label's line has {len(more) + 1} columns", "It follows two lines with a mention each")

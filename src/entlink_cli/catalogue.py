@@ -22,6 +22,9 @@ CATALOGUE: dict[str, Entry] = {
     "calibrate": Entry("calibrate", "fit probabilities and a threshold for NIL to a linker, without annotated data"),
     "train": Entry("train.models", "train a bi-encoder, a cross-encoder or a joint model on gold"),
     "train names": Entry("train.names", "learn from documents with gold what surfaces are linked to"),
+    "train entities": Entry(
+        "train.entities", "learn a vector for each entity from documents with gold, by what is linked together"
+    ),
     "train detector": Entry("train.detector", "learn from documents with gold which spans of texts are to be linked"),
     "train personal": Entry("train.personal", "fit what resolves personal mentions, on conversations with gold"),
     "adapt": Entry("adapt", "learn a knowledge base from its own texts and links, without annotated data"),

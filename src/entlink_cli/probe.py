@@ -67,6 +67,12 @@ def _of_vectors(parser: Parser) -> None:
         "--names", action="store_true", help="also read the name of an entity in place of its description"
     )
     parser.add_argument(
+        "--entity-vectors",
+        metavar="FILE",
+        help="also let vectors of this file stand for candidates, through a linear map that is learnt: word2vec or "
+        "GloVe, the lines by entity id or title",
+    )
+    parser.add_argument(
         "--precision",
         choices=("fp32", "int8"),
         default="fp32",

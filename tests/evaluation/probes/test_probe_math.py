@@ -124,17 +124,17 @@ def test_the_gradient_in_the_vectors(paired):
     left = numpy.array([0, 1, 2, 0])
     right = numpy.array([3, 4, 4, 1]) if paired else None
     loss = SoftmaxLoss(numpy.array([0, 1, 1, 0]), 2)
-    scaled = mixing._Scaled(vectors[None], left, right)
+    scaled = mixing.ScaledModel(vectors, left, right)
     flat = RANDOM.standard_normal(scaled.width + 1)
 
     def value(changed):
-        return scaled.model(changed.reshape(5, 2), flat, loss, 0.1)[0]
+        return scaled(changed.reshape(5, 2), flat, loss, 0.1)[0]
 
-    found = scaled.model(vectors, flat, loss, 0.1)
+    found = scaled(vectors, flat, loss, 0.1)
     numpy.testing.assert_allclose(
         found[1].reshape(-1), approx_fprime(vectors.reshape(-1), value, 1e-4), atol=5e-3, rtol=1e-2
     )
-    expected = approx_fprime(flat, lambda other: scaled.model(vectors, other, loss, 0.1)[0], 1e-4)
+    expected = approx_fprime(flat, lambda other: scaled(vectors, other, loss, 0.1)[0], 1e-4)
     numpy.testing.assert_allclose(found[2], expected, atol=2e-3)
 
 

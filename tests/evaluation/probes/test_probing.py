@@ -236,3 +236,18 @@ def test_a_candidate_is_read_in_its_own_sentence_where_it_has_one():
     places = texts.moved(texts.places([row]))
     contexts = list(texts.contexts)
     assert [contexts[place][0] for place in places.left] == ["a wren sang", "a ___ sang"]
+
+
+def test_vectors_of_entities_stand_for_candidates(tmp_path):
+    """Table 5: the file says of each entity which kind it is, and the map brings that to the mention's vector."""
+    names = list(dict.fromkeys(one.entity for row in WHICH.splits["train"] for one in row.candidates))
+    path = tmp_path / "entities.txt"
+    own = {name: numpy.eye(len(names))[at] for at, name in enumerate(names) if name != "wye"}
+    path.write_text("".join(f"{name} {' '.join(map(str, row))}\n" for name, row in own.items()))
+    found = results(Knowing(), [WHICH], msgspec.structs.replace(QUICK, entity_vectors=str(path)))[0]
+    assert [run.text for run in found.runs] == ["description", "vectors"]
+    assert found.notes[-1] == "the file of entity vectors has 7 of 8 candidates"
+    assert found.runs[1].also["classifier alone"] > found.runs[1].also["chance"]
+    path.write_text("somebody 1 2 3\nelse 1 2 3\n")
+    with pytest.raises(InputError, match="a vector for none of the 8 entities"):
+        results(Knowing(), [WHICH], msgspec.structs.replace(QUICK, entity_vectors=str(path)))

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     Integers = NDArray[numpy.int64]
 
-Text = Literal["description", "name"]  # what a description is read from: its text, or the title alone
+# What stands for an entity that is not in a sentence: its description, its title alone, or a vector of a file.
+Text = Literal["description", "name", "vectors"]
 Context = tuple[str, Span]
 
 

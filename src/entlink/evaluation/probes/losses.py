@@ -101,6 +101,13 @@ def sigmoid(logits: Floats) -> Floats:
 
 def _sigmoid_loss(logits: Floats, right: Floats) -> tuple[float, Floats]:
     """The log losses of all columns of a row are added up."""
-    loss = numpy.maximum(logits, 0) - logits * right + numpy.log1p(numpy.exp(-numpy.abs(logits)))
     size = len(logits)
-    return float(loss.sum(dtype=numpy.float64) / size), (sigmoid(logits) - right) / size
+    small = numpy.exp(-numpy.abs(logits))  # at most 1
+    loss = float(numpy.maximum(logits, 0).sum(dtype=numpy.float64) - numpy.vdot(logits, right))
+    loss += float(numpy.log1p(small).sum(dtype=numpy.float64))
+    errors = numpy.where(logits >= 0, 1, small)
+    small += 1
+    errors /= small
+    errors -= right
+    errors /= size
+    return loss / size, errors

@@ -47,18 +47,18 @@ def layer_weights(
     used, places = numpy.unique(left if right is None else numpy.concatenate([left, right]), return_inverse=True)
     own = numpy.ascontiguousarray(layers[:, used])
     left, right = places[: len(left)], None if right is None else places[len(left) :]
-    scale = _Scaled(own, left, right)
+    model = ScaledModel(mixed(own, even_weights(len(own))), left, right)
     count, columns = len(own), loss.columns
     extra = 1 if mixing == "softmax" else 0
 
     def objective(flat: Floats) -> tuple[float, Floats]:
         weights = _weights(flat[: count + extra], mixing)
-        value, d_vectors, d_model = scale.model(mixed(own, weights), flat[count + extra :], loss, strength)
+        value, d_vectors, d_model = model(mixed(own, weights), flat[count + extra :], loss, strength)
         d_weights = numpy.einsum("lnd,nd->l", own, d_vectors, optimize=True)
         gradient = numpy.concatenate([_back(flat[: count + extra], d_weights, mixing), d_model])
         return value, gradient
 
-    first = numpy.zeros(count + extra + scale.width * columns + columns)
+    first = numpy.zeros(count + extra + model.width * columns + columns)
     if mixing == "softmax":
         first[count] = 1.0
     else:
@@ -83,16 +83,19 @@ def _back(free: Floats, d_weights: Floats, mixing: str) -> Floats:
     return numpy.append(free[-1] * shares * (d_weights - inner), inner)
 
 
-class _Scaled:
-    """The model on vectors that change: features are standardised as they are where learning begins."""
+class ScaledModel:
+    """A probe on vectors that are learnt with it: features are standardised as they are where learning begins.
 
-    def __init__(self, layers: Floats, left: Integers, right: Integers | None) -> None:
-        begun = Design(mixed(layers, even_weights(len(layers))), left, right)
-        self.mean, self.scale, self.width = begun.mean, begun.scale, begun.width
+    Called, it gives the loss, its gradient in the vectors, and that in the flat weights and bias of the probe.
+    """
+
+    def __init__(self, begun: Floats, left: Integers, right: Integers | None) -> None:
+        design = Design(begun, left, right)
+        self.mean, self.scale, self.width = design.mean, design.scale, design.width
         self._left, self._right = left, right
 
-    def model(self, vectors: Floats, flat: Floats, loss: Loss, strength: float) -> tuple[float, Floats, Floats]:
-        """The loss with its gradient in the vectors, and in the flat weights and bias of the model."""
+    def __call__(self, vectors: Floats, flat: Floats, loss: Loss, strength: float) -> tuple[float, Floats, Floats]:
+        """What it costs to be as `vectors` and `flat` are."""
         columns = loss.columns
         weights, bias = flat[:-columns].reshape(self.width, columns).astype(numpy.float32), flat[-columns:]
         scaled = weights / self.scale[:, None]

@@ -18,6 +18,7 @@ from entlink.encoders.layered.loading import load_layered
 from entlink.errors import InputError
 from entlink.evaluation.probes import mixing
 from entlink.evaluation.probes.design import Design
+from entlink.evaluation.probes.entity_vectors import entity_vectors, learnt_map, mapped, with_entities
 from entlink.evaluation.probes.inputs import Places, Pool, Reading, Text, coverage, pool_of
 from entlink.evaluation.probes.linear import Probe, choose, fit
 from entlink.evaluation.probes.problems import (
@@ -111,6 +112,11 @@ class _Probing:
     def result(self, command: str) -> ProbeResult:
         begun, before = time.perf_counter(), self._encoder.encoded
         runs = [run for reading in self._readings() for run in self._runs(reading)]
+        notes = list(notes_on(self._task))
+        if self._options.entity_vectors and self._task.card.kind == "choice":
+            run, known = self._by_entity_vectors(runs[0])
+            runs.append(run)
+            notes.append(known)
         return ProbeResult(
             encoder=self._encoder.name,
             identity=self._encoder.identity,
@@ -123,7 +129,7 @@ class _Probing:
             seconds=round(time.perf_counter() - begun, 3),
             peak_megabytes=_peak_megabytes(),
             encoded=self._encoder.encoded - before,
-            notes=tuple(notes_on(self._task)),
+            notes=tuple(notes),
             entlink=__version__,
             command=command,
         )
@@ -248,6 +254,30 @@ class _Probing:
             threshold=fitted.settled.threshold if fitted else None,
             also=also,
         )
+
+    def _by_entity_vectors(self, main: ProbeRun) -> tuple[ProbeRun, str]:
+        """The run with vectors of a file for the candidates, at the reported layer; and how many the file has."""
+        begun = time.perf_counter()
+        entities = entity_vectors(self._options.entity_vectors, self._task)
+        reading = Reading(
+            "context-description", "vectors", self._task.card.lower_case, self._options.description_words
+        )
+        pool = pool_of(self._task, reading, self._encoder, self._progress)
+        weights = numpy.array(main.weights) if main.weights else None
+        vectors = pool.vectors[int(main.layer)] if weights is None else mixing.mixed(pool.vectors, weights)
+        places = with_entities(self._task, pool, vectors, entities)
+        problem = problem_of(self._task, places)
+        train = places["train"]
+        rows = self._some(train, mixing.MOST_ROWS)
+        taken = taken_places(train, rows)
+        assert taken.right is not None and taken.gold is not None and main.strength is not None
+        loss = problem.loss(train).taken(rows)
+        matrix = learnt_map(vectors, entities.rows, taken.left, taken.right, taken.gold, loss, main.strength)
+        whole = mapped(vectors, entities.rows, matrix)
+        found = self._learnt(reading, Pool(whole[None], places), whole)
+        known = f"the file of entity vectors has {entities.known:,} of {len(entities.places):,} candidates"
+        layer = None if weights is not None else int(main.layer)
+        return _with(found, layer, weights, time.perf_counter() - begun), known
 
     def _compared(self, reading: Reading, pool: Pool, vectors: Vectors) -> ProbeRun:
         """Cosines beside gold scores, without training: in each head's pairs, if there are heads, and in all."""

@@ -21,12 +21,14 @@ class ProbeOptions(Record, frozen=True, omit_defaults=False):
     """How encoders are probed.
 
     `layers` is "mix" (weights of the layers are learnt), "last", "all" (each, and the mix), or numbers from 0, the
-    embedding. `names` also reads the title in the place of the description. Each of the `seeds` after the first
+    embedding. `names` also reads the title in the place of the description; `entity_vectors` is a file of vectors of
+    entities, which stand for the candidates of a choice in one more run. Each of the `seeds` after the first
     trains on nine tenths of the training rows; `rounds` resamples of rows make the interval.
     """
 
     layers: Literal["mix", "last", "all"] | tuple[int, ...] = "mix"
     names: bool = False
+    entity_vectors: str = ""
     seeds: int = 3
     seed: int = 0
     rounds: int = 1000

@@ -174,9 +174,10 @@ def test_kore_keeps_the_ranks_of_the_source(written, tmp_path, birds):
     assert (report.card.covered, report.card.of, report.lacks_most) == (2, 4, False)
 
 
-def test_descriptions_are_cut_to_so_many_words(written, tmp_path, birds):
+@pytest.mark.parametrize("which", ["similarity", "relatedness"])
+def test_descriptions_are_cut_to_so_many_words(which, written, tmp_path, birds):
     pair = "heron\tpike\tHeron\tPike\t50.0\t1.0\t[50]"
-    task, _ = built(tmp_path, "esr-wikisrs-similarity", written("pairs.csv", pair), kb=birds, tokens=3)
+    task, _ = built(tmp_path, f"esr-wikisrs-{which}", written("pairs.csv", pair), kb=birds, tokens=3)
     assert [one.description for one in task.splits["test"][0].entities] == ["The heron is", "A fish of"]
 
 
@@ -375,6 +376,18 @@ def test_ert_takes_so_many_of_each_relation(written, tmp_path, vectors):
     assert len(set(shown)) == len(shown)
     assert (report.card.covered, report.card.of) == (81, 82)
     assert "2 of 3 relations" in report.card.notes
+
+
+def test_triples_of_freebase_are_resolved_by_its_identifiers(written, tmp_path, vectors):
+    rows = [article(f"e{n}", f"E {n}", f"About {n}.", external={"freebase": f"/m/0{n}"}) for n in range(12)]
+    kb = make_kb(tmp_path, rows, "freebase")
+    pairs = [(one, other) for one in range(12) for other in range(12) if one < other]
+    lines = [f"/m/0{one}\t/film/film/{'a' if one % 2 else 'b'}\t/m/0{other}" for one, other in pairs]
+    path = written("fb.tsv", *lines, "E 1\tRelatedTo\tE 2")
+    task, report = built(tmp_path, "ert", path, kb=kb, vectors=vectors, sizes=(2, 2, 2))
+    assert task.labels == ("/film/film/a", "/film/film/b")
+    assert report.card.of == report.card.covered == len(pairs)
+    assert report.left_out["triples that say only that two things are alike or related"] == 1
 
 
 def test_triples_that_names_give_away_are_left_out(written, tmp_path, vectors):

@@ -32,6 +32,8 @@ SIZES: Sizes = (4000, 4000, 4000)  # §3.4
 LABELS = ("false", "true")
 _NEIGHBOURS = 10  # a thing is replaced by one of so many that are most like it
 _POOL = 5000  # things that may take a thing's place, of each relation and side
+_MOST = 200_000  # assertions that are kept
+_LANGUAGES = ("", "en")
 _SPARE = 4  # assertions looked at for each that is needed: some have no similar thing
 _CARD = ProbeCard(
     name="cerp",
@@ -84,11 +86,12 @@ class _Assertions:
     """The assertions that are kept, in the order of their hashes, and every one that is known to hold."""
 
     def __init__(self, material: Material, templates: Templates) -> None:
-        self.known: set[tuple[str, str, str]] = set()
+        self.known: set[int] = set()  # hashes of keys: of all that ConceptNet knows these are a third of the memory
         self._filter = EntityFilter(material.options.entity_types)
-        kept = Sampled[Relation](None)
+        kept = Sampled[Relation](_MOST)
         for one in _read(material):
-            self.known.add(_key(one))
+            if one.language in _LANGUAGES:
+                self.known.add(hash(_key(one)))
             if (reason := self._reason(material, templates, one)) is not None:
                 material.left_out[reason] += 1
                 continue
@@ -100,7 +103,7 @@ class _Assertions:
             return "assertions of relations that are left out"
         if material.options.relations and one.relation not in material.options.relations:
             return "assertions of relations that were not asked for"
-        if one.language not in ("", "en"):
+        if one.language not in _LANGUAGES:
             return "assertions that are not English"
         if one.subject.casefold() == one.object.casefold():
             return "assertions of one thing only"
@@ -167,7 +170,7 @@ class _Replacing:
         found: list[Relation] = []
         for at in order:
             other = msgspec.structs.replace(one, **{("subject", "object")[side]: names[at]})
-            if not _alike(name, names[at]) and _key(other) not in self._known and other.subject != other.object:
+            if not _alike(name, names[at]) and hash(_key(other)) not in self._known and other.subject != other.object:
                 found.append(other)
             if len(found) == _NEIGHBOURS:
                 break

@@ -105,7 +105,9 @@ def _of_files(material: Material) -> Iterator[_Triple | None]:
     for path in material.sources:
         found = relations.read(path, on_error=material.options.on_error, on_problem=material.problem)
         for one in material.counted(path.name, found, 5000):
-            if one.relation not in _EXCLUDED and _is_wanted(material, one.relation):
+            if one.relation in _EXCLUDED:
+                material.left_out["triples that say only that two things are alike or related"] += 1
+            elif _is_wanted(material, one.relation):
                 subject, object = described(one.subject), described(one.object)
                 yield _triple(subject, one.relation, object)
 

@@ -119,6 +119,20 @@ def test_links_of_two_pages_are_coreferent_where_they_lead_to_one_entity(written
     assert len({(row.id, row.entities) for row in rows_of(task)}) == len(rows_of(task)) >= 20
 
 
+def test_links_of_one_sentence_keep_the_splits_of_their_files(written, tmp_path, vectors):
+    text = "The heron, a bird, saw a gull."
+    mentions = {"heron": "heron", "bird": "heron", "gull": "gull"}
+    files = [
+        written(f"gold_{split}.jsonl", *(linked(f"{split}{n}", text, **mentions) for n in range(4)))
+        for split in ("train", "dev", "test")
+    ]
+    task, _ = built(tmp_path, "cap-links-same", files, vectors=vectors)
+    for split, name in (("train", "train"), ("valid", "dev"), ("test", "test")):
+        assert {row.id.rstrip("#0123") for row in task.splits[split]} == {name}
+    (one, *_) = (row for row in task.splits["test"] if row.labels == ("coreferent",))
+    assert [entity.mention for entity in one.entities] == ["heron", "bird"]
+
+
 # ET
 
 

@@ -115,14 +115,14 @@ def _across(one: _Linked, other: _Linked) -> Pair:
 
 
 def _build(
-    material: Material, documents: Iterable[tuple[str, ClusteredDocument]], card: ProbeCard, distance: int
+    material: Material, documents: Iterable[tuple[str | None, str, ClusteredDocument]], card: ProbeCard, distance: int
 ) -> Built:
     which = "next" if distance else "same"
     sizes = sizes_by_split(material.options, SIZES[which])
     kept = {split: Sampled[ClusteredDocument](_DOCUMENTS) for split in SPLITS}
     shares = Shares(sizes, material.options.seed)
-    for page, document in documents:
-        kept[shares.split(page)].add(material.hash("document", document.id), document)
+    for named, page, document in documents:
+        kept[named or shares.split(page)].add(material.hash("document", document.id), document)
     splits, notes = {}, []
     for split in SPLITS:
         balanced = Balanced[Pair](sizes[split])
@@ -137,16 +137,16 @@ def _build(
 # Sources
 
 
-def _of_preco(material: Material) -> Iterator[tuple[str, ClusteredDocument]]:
+def _of_preco(material: Material) -> Iterator[tuple[None, str, ClusteredDocument]]:
     for path in material.sources:
         found = preco.read(path, on_error=material.options.on_error, on_problem=material.problem)
         for document in material.counted(path.name, found):
-            yield document.id, document
+            yield None, document.id, document
 
 
-def _of_gold(material: Material) -> Iterator[tuple[str, ClusteredDocument]]:
-    for _, document in read_gold(material):
-        yield page_of(document), clustered(document)
+def _of_gold(material: Material) -> Iterator[tuple[str | None, str, ClusteredDocument]]:
+    for named, document in read_gold(material):
+        yield named, page_of(document), clustered(document)
 
 
 def clustered(document: Document) -> ClusteredDocument:

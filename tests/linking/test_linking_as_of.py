@@ -25,7 +25,7 @@ TEXT = "Mira took the Heron to the Old Bridge on Lantern Night, and saw the Anna
 # What these stages know comes of a model that is given to them: `test_what_was_learnt_…` are about those.
 _OF_MODELS = {
     "detector": {"learned", "spacy", "token-classifier", "joint", "given"},
-    "retriever": {"joint", "taught"},
+    "retriever": {"entity-vectors", "joint", "pictures", "taught"},
     "evidence": {"bi-encoder", "cross-encoder", "senses"},
 }
 _WITH_ENCODER = {"dense", "similarity", "coherence"}

@@ -210,3 +210,55 @@ def test_gold_by_another_name_is_found(tmp_path):
     gold = write_documents(tmp_path / "g.jsonl", [("d", None, "[Boom|Boom]")])  # its title, not its id
     by_title = CandidateOptions(match_gold=GoldMatch.TITLE)
     assert method(study_candidates(kb, [gold], "lexical", by_title), "alias").found.recall_at[1] == 1.0
+
+
+def ensembles(study):
+    return [one for one in study.methods if one.how in ("weights", "slots", "slots of paper 4")]
+
+
+def test_ensembles_are_chosen_on_development_data_and_measured_on_the_data(two, gold, tmp_path):
+    """What the grid chose is fused by hand, from the lists that the linker's retrievers give."""
+    config = msgspec.structs.replace(read_config("lexical"), retriever=[{"name": "alias"}, {"name": "bm25"}])
+    dev = write_documents(tmp_path / "dev.jsonl", [("d", None, "[Crew|s3] of [Harwich|u1]")])
+    options = CandidateOptions(ks=KS, dev=(str(dev),))
+    found = study_candidates(two, [gold], config, options)
+    by_weights, by_slots = ensembles(found)
+    assert [one.name for one in (by_weights, by_slots)] == ["alias + bm25 by weights", "alias + bm25 by slots"]
+    assert [one.found.mentions for one in (by_weights, by_slots)] == [len(MENTIONS)] * 2
+    notes = [note for note in found.notes if "of the development data 1.000" in note]
+    assert [note.split(":")[0] for note in notes] == ["alias + bm25 by weights", "alias + bm25 by slots"]
+    chosen = {name: float(number) for name, number in (one.split() for one in _settings(notes[0]))}
+    fused = msgspec.structs.replace(config, fusion={"name": "weights", "keep": 5, "weights": chosen})
+    again = study_candidates(two, [gold], fused, ALL)
+    assert method(again, "fusion").found.recall_at == pytest.approx(by_weights.found.recall_at)
+
+
+def _settings(note: str) -> list[str]:
+    return note.split(": ")[1].split(";")[0].split(", ")
+
+
+def test_three_retrievers_have_the_slots_of_the_paper_too(two, gold):
+    stages = [{"name": "alias"}, {"name": "bm25"}, {"name": "edit-distance"}]
+    config = msgspec.structs.replace(read_config("lexical"), retriever=stages)
+    names = ("alias", "bm25", "edit-distance")
+    options = CandidateOptions(ks=KS, dev=(str(gold),), ensembles=(names, names[:2]))
+    found = ensembles(study_candidates(two, [gold], config, options))
+    assert [(one.name.count("+"), one.how) for one in found] == [
+        (2, "weights"), (2, "slots"), (2, "slots of paper 4"), (1, "weights"), (1, "slots"),
+    ]  # fmt: skip
+    best = max(one.found.recall_at[5] for one in found)
+    assert best >= max(method(study_candidates(two, [gold], config, ALL), name).found.recall_at[5] for name in names)
+
+
+@pytest.mark.parametrize(
+    ("dev", "names", "message"),
+    [
+        (False, ("alias", "edit-distance"), "--dev"),
+        (True, ("alias", "edit-distanc"), "edit-distance"),
+        (True, ("alias",), "alone"),
+    ],
+)
+def test_an_ensemble_that_cannot_be_is_told(two, gold, dev, names, message):
+    options = CandidateOptions(ks=KS, dev=(str(gold),) if dev else (), ensembles=(names,))
+    with pytest.raises((ConfigError, InputError), match=message):
+        study_candidates(two, [gold], "lexical", options)

@@ -43,13 +43,19 @@ class QuotaFusion:
         return [sorted(self._filled(_weighted(pool, self.shares)), key=_score, reverse=True) for pool in pools]
 
     def _filled(self, pool: Sequence[Candidate]) -> list[Candidate]:
-        ranked = {name: _own(name, pool) for name in self.slots}
-        taken: dict[str, Candidate] = {}
-        for name, slots in self.slots.items():
-            _fill(taken, ranked[name], len(taken) + slots)
-        for candidates in ranked.values():
-            _fill(taken, candidates, self.keep)
-        return list(taken.values())
+        found = {one.entity: one for one in pool}
+        ranked = {name: [one.entity for one in own_of(name, pool)] for name in self.slots}
+        return [found[entity] for entity in filled(ranked, self.slots, self.keep)]
+
+
+def filled(ranked: Mapping[str, Sequence[str]], slots: Mapping[str, int], keep: int) -> dict[str, None]:
+    """The entities in the slots, by what each retriever found, best first."""
+    taken: dict[str, None] = {}
+    for name, count in slots.items():
+        _fill(taken, ranked[name], len(taken) + count)
+    for name in slots:
+        _fill(taken, ranked[name], keep)
+    return taken
 
 
 def slots_of(shares: Mapping[str, float], keep: int) -> dict[str, int]:
@@ -63,17 +69,17 @@ def slots_of(shares: Mapping[str, float], keep: int) -> dict[str, int]:
     return {name: slots[name] for name in sorted(shares, key=lambda name: -shares[name])}
 
 
-def _own(name: str, pool: Iterable[Candidate]) -> list[Candidate]:
+def own_of(name: str, pool: Iterable[Candidate]) -> list[Candidate]:
     """A retriever's own candidates, best first."""
     known = [one for one in pool if one.evidence.get(name, 0.0) > 0.0]
     return sorted(known, key=lambda one: one.evidence[name], reverse=True)
 
 
-def _fill(taken: dict[str, Candidate], candidates: Iterable[Candidate], until: int) -> None:
-    for candidate in candidates:
+def _fill(taken: dict[str, None], entities: Iterable[str], until: int) -> None:
+    for entity in entities:
         if len(taken) >= until:
             break
-        taken.setdefault(candidate.entity, candidate)
+        taken.setdefault(entity)
 
 
 def _weighted(pool: Sequence[Candidate], weights: Mapping[str, float]) -> list[Candidate]:

@@ -13,6 +13,7 @@ from entlink.documents import Document
 from entlink.errors import SourceError
 from entlink.evaluation.results import Evaluation, FileFacts, is_evaluation, read_evaluation
 from entlink.evaluation.runner import EvaluationOptions, evaluate
+from entlink.formats.documents.captioned import beside
 from entlink.formats.public.catalogue import PublicFormat, Role, public_format, tell_format
 from entlink.io.checksums import checksum
 from entlink.io.inputs import open_input
@@ -41,7 +42,7 @@ class File:
             self.role, self.path, on_error=self._on_error, on_problem=lambda error: self.problems.append(str(error))
         ):
             count += 1
-            yield document
+            yield beside(document, self.path.parent)
         if not count:
             raise SourceError("the file holds no documents", str(self.path), hint="Check how it was made")
 

@@ -5,66 +5,93 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from entlink.errors import EntlinkError
 from entlink.interfaces import Shortlist
+from entlink.kb.indexes.derived import PICTURES, has_derived
 from entlink.kb.knowledge_base import KnowledgeBase
 
 if TYPE_CHECKING:
-    from entlink.encoders.images.dual import PictureDual
-    from entlink.interfaces import Vectors
-    from entlink.kb.indexes.vectors.store import EntityVectors
+    from entlink.kb.indexes.vectors.pictures import PictureCosines
+
+_BY_CHANCE = 0.6  # few pictures of different things have a larger cosine
 
 
 class PicturesEvidence:
     """The cosine between the first picture of the document and that of each candidate.
 
-    A candidate has no number where either picture is missing or cannot be used. `encoder` is that of the index that
-    `entlink kb index --pictures` made, unless it is named; `pictures` is the folder of entities' pictures, `fetch`
-    takes those that are addresses. Nothing is loaded before the first document with a picture.
+    A candidate has no number where either picture is missing or cannot be used; else `pictured` is 1 beside it.
+    `alike` is 0 for most pictures, which look like others by chance, and rises to 1 for those that are the same: it
+    speaks for a candidate, and never against one. `encoder` is that of the index that `entlink kb index --pictures`
+    made, unless it is named; `pictures` is the folder of entities' pictures, `fetch` takes those that are addresses.
+    Nothing is loaded before the first document with a picture. With `indexed`, pictures are looked at only where
+    there is such an index and what it needs; where not, a warning says once what is missing.
     """
 
     needs = "the extra images and an encoder of pictures"
-    gives = ("pictures",)
+    gives = ("pictures", "pictured", "alike")
 
     def __init__(
-        self, kb: KnowledgeBase, *, encoder: str | None = None, pictures: str | None = None, fetch: bool = False
+        self,
+        kb: KnowledgeBase,
+        *,
+        encoder: str | None = None,
+        pictures: str | None = None,
+        fetch: bool = False,
+        indexed: bool = False,
     ) -> None:
         self.kb = kb
-        self._encoder, self._folder, self._fetch = encoder, pictures, fetch
-        self._loaded: tuple[PictureDual, EntityVectors] | None = None
+        self._settings = {"encoder": encoder, "pictures": pictures}
+        self._fetch, self._indexed, self._has_told = fetch, indexed, False
+        self._cosines: PictureCosines | None = None
 
     def knowledge_base_changed(self) -> None:
-        if self._loaded is not None:
-            self._loaded[1].forget()
+        if self._cosines is not None:
+            self._cosines.forget()
 
     def gather(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Mapping[str, float]]]:
-        pictured = {id(one.document): one.document for one in shortlists if one.document.images and one.candidates}
-        if not pictured:
-            return [[{} for _ in one.candidates] for one in shortlists]
-        dual, entities = self._opened()
-        vectors = dual.encode_documents(list(pictured.values()))
-        rows = {document: row for document, row in zip(pictured, vectors, strict=True) if row.any()}
-        of_entities = self._of_entities(entities, [one for one in shortlists if id(one.document) in rows])
-        return [
-            [_number(rows.get(id(one.document)), of_entities.get(candidate.entity)) for candidate in one.candidates]
-            for one in shortlists
-        ]
+        if any(one.document.images and one.candidates for one in shortlists):
+            cosines = self._opened()
+            if cosines is not None:
+                return [list(map(_numbers, own)) for own in cosines.of(shortlists)]
+        return [[{} for _ in one.candidates] for one in shortlists]
 
-    def _of_entities(self, entities: EntityVectors, shortlists: Sequence[Shortlist]) -> dict[str, Vectors]:
-        """The vectors of all candidates that have a picture, by id."""
-        ids = dict.fromkeys(candidate.entity for one in shortlists for candidate in one.candidates)
-        keys = {id: key for id in ids if (key := self.kb.key(id)) is not None}
-        vectors = entities.of(list(keys.values()))
-        return {id: row for id, row in zip(keys, vectors, strict=True) if row.any()}
+    def _opened(self) -> PictureCosines | None:
+        """What compares pictures; None where there is no index, and one is wanted."""
+        if self._cosines is not None:
+            return self._cosines
+        if not self._indexed:
+            self._cosines = self._made()
+        elif not has_derived(self.kb.index_folder, PICTURES):
+            self._tell_once(f"entlink kb index {self.kb.folder} --pictures efficientnet-lite0")
+        else:
+            try:
+                self._cosines = self._made()
+            except EntlinkError as problem:
+                self._tell_once(str(problem))
+        return self._cosines
 
-    def _opened(self) -> tuple[PictureDual, EntityVectors]:
-        if self._loaded is None:
-            from entlink.kb.indexes.vectors.pictures import picture_dual
-            from entlink.kb.indexes.vectors.store import EntityVectors
+    def _made(self) -> PictureCosines:
+        from entlink.encoders.extras import require_images
 
-            dual = picture_dual(self.kb, self._encoder, pictures=self._folder, fetch=self._fetch)
-            self._loaded = dual, EntityVectors(self.kb, dual)
-        return self._loaded
+        require_images("comparing pictures")
+        from entlink.kb.indexes.vectors.pictures import PictureCosines
+
+        made = PictureCosines(self.kb, **self._settings, fetch=self._fetch)
+        if self._indexed:
+            made.load()
+        return made
+
+    def _tell_once(self, better: str) -> None:
+        if not self._has_told:
+            self._has_told = True
+            import logging
+
+            logging.getLogger(__name__).warning(
+                "%s: pictures of documents are not looked at. Better with: %s", self.kb.folder.name, better
+            )
 
 
-def _number(document: Vectors | None, entity: Vectors | None) -> Mapping[str, float]:
-    return {} if document is None or entity is None else {"pictures": float(document @ entity)}
+def _numbers(cosine: float | None) -> Mapping[str, float]:
+    if cosine is None:
+        return {}
+    return {"pictures": cosine, "pictured": 1.0, "alike": max(0.0, cosine - _BY_CHANCE) / (1.0 - _BY_CHANCE)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from entlink.documents import Entity
 from entlink.engine.protocol import DEFAULT_MEMORY
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from entlink.documents import Span
     from entlink.interfaces import DualEncoder
     from entlink.io.outputs import Output
+    from entlink.kb.indexes.entity_vectors.dual import WordAndEntityVectors
     from entlink.kb.indexes.making import IndexReport
     from entlink.kb.snapshots.diff import Diff
     from entlink.kb.snapshots.listing import SnapshotInfo
@@ -305,6 +306,7 @@ class KnowledgeBase:
         cooccurrence: bool = False,
         short: bool = False,
         fine_types: int | None = None,
+        entity_vectors: bool = False,
         vectors: Sequence[str | DualEncoder] = (),
         memory: str = DEFAULT_MEMORY,
         processes: int | None = None,
@@ -314,8 +316,9 @@ class KnowledgeBase:
 
         These are over the `words` of names and descriptions, over the `cooccurrence` of words and names in
         descriptions, over names cut `short`, and over the `vectors` of encoders; `fine_types` counts so many of the
-        most frequent properties with their values. Those that are there are made anew with the index of names, which
-        is left as it is if it has all edits and another one is asked for.
+        most frequent properties with their values; `entity_vectors` trains vectors of words and entities. Those that
+        are there are made anew with the index of names, which is left as it is if it has all edits and another one is
+        asked for.
         """
         from entlink.kb.indexes.making import make_indexes
 
@@ -325,6 +328,7 @@ class KnowledgeBase:
             cooccurrence=cooccurrence,
             short=short,
             fine_types=fine_types,
+            entity_vectors=entity_vectors,
             vectors=vectors,
             memory=memory,
             processes=processes,
@@ -332,6 +336,16 @@ class KnowledgeBase:
         )
         self.types.forget()
         return self._seen(made)
+
+    def entity_vectors(self, **settings: Any) -> WordAndEntityVectors:
+        """The vectors of words and entities in one space: `kb.index(entity_vectors=True)` trains them.
+
+        `kb.entity_vectors().of(["Q1", "Q2"])` is an array with a row for each id. `settings` say how mentions are
+        read: `surface` and `reach`, as for the retriever.
+        """
+        from entlink.kb.indexes.entity_vectors.dual import WordAndEntityVectors
+
+        return WordAndEntityVectors(self, **settings)
 
     def export(self, out: Output, *, as_of: str | None = None, progress: Progress = ignore_progress) -> int:
         """Write entities, versions, pins and blocks as JSON lines, which `entlink.build` reads; returns how many.

@@ -27,7 +27,9 @@ _BIAS = 11.0
 _COMPANY = "company"  # the number of the evidence called co-occurrence
 _EXPECTED = "expected"  # what is spoken of often co-occurs by chance: that much of it says nothing
 OF_COMPANY = (_COMPANY, _EXPECTED)  # nothing for most names, so that the bias does not reckon with them
+_OF_PICTURES = ("pictures", "alike")  # nothing for most documents: the bias does not reckon with them either
 _BORNE = "borne"
+_UNRECKONED = (*OF_COMPANY, *_OF_PICTURES)
 _CROSS = "cross"
 _RECENT = "recent"  # what a conversation remembers of an entity, from 0 to 1; the bias does not reckon with it
 _NUMBERED = re.compile(r"-\d+$")  # of the second retriever of a name and those after it
@@ -80,7 +82,7 @@ class CombinationRanker:
 
     def rank(self, shortlists: Sequence[Shortlist]) -> list[Sequence[Candidate]]:
         terms = [(name, weight) for name, weight in (*self.weights.items(), (_RECENT, self.recent)) if weight]
-        positive = {name: weight for name, weight in self.weights.items() if weight > 0 and name not in OF_COMPANY}
+        positive = {name: weight for name, weight in self.weights.items() if weight > 0 and name not in _UNRECKONED}
         return [self._ranked(one.candidates, terms, positive) for one in shortlists]
 
     def _ranked(

@@ -311,6 +311,13 @@ def _configure_index(parser: Parser) -> None:
         type=values.whole,
         help="count the N most frequent properties with their values too; else the 10,000 when they are needed",
     )
+    parser.add_argument(
+        "--entity-vectors",
+        dest="over_entities",
+        action="store_true",
+        help="train vectors of words and entities in one space too, on descriptions and links, for the retriever "
+        "entity-vectors",
+    )
     vectors_option(parser)
     options.machine(parser)
     options.quiet(parser)
@@ -325,6 +332,7 @@ def _index(arguments: Namespace) -> None:
                 cooccurrence=arguments.over_company,
                 short=arguments.over_short,
                 fine_types=arguments.fine_types,
+                entity_vectors=arguments.over_entities,
                 vectors=encoders,
                 memory=arguments.memory,
                 processes=arguments.processes,
@@ -340,6 +348,7 @@ def _index_lines(arguments: Namespace, made: IndexReport) -> list[str]:
     said += ["the company that names keep in descriptions"] if arguments.over_company else []
     said += ["names cut short"] if arguments.over_short else []
     said += ["fine types"] if arguments.fine_types else []
+    said += ["vectors of words and entities"] if arguments.over_entities else []
     return [
         *([f"{arguments.kb}: {' and '.join(said)} indexed"] if said else []),
         *(f"{arguments.kb}: {vectors_line(one)}" for one in made.vectors),
@@ -432,7 +441,7 @@ COMMANDS = {
         _configure_index,
         "Fold the edits since the last index into a new one. Edits take effect at once without this; many of "
         "them make linking slower, and a new index makes it fast again. Indexes over words, company, names cut "
-        "short, fine types or vectors that are there are made anew with it.",
+        "short, fine types, entities or vectors that are there are made anew with it.",
         ("entlink kb index shop.kb", "entlink kb index shop.kb --words --company"),
     ),
     "kb merge": Command(

@@ -39,6 +39,14 @@ def _ks(value: str) -> tuple[int, ...]:
         raise ArgumentTypeError(f"{value!r} are not whole numbers from 1 on such as 1,10,100") from None
 
 
+def _retrievers(value: str) -> tuple[str, ...]:
+    """Names with + between them."""
+    names = tuple(part.strip() for part in value.split("+"))
+    if not all(names):
+        raise ArgumentTypeError(f"{value!r} are not names of retrievers with + between them, such as alias+dense")
+    return names
+
+
 def _data(parser: Parser) -> None:
     options.kb_argument(parser)
     parser.add_argument(
@@ -79,6 +87,23 @@ def _configure_candidates(parser: Parser) -> None:
         "--deep", action="store_true", help="lists as long as the largest K, whatever the configuration says"
     )
     parser.add_argument(
+        "--dev",
+        metavar="DATA",
+        action="append",
+        default=[],
+        help="documents with gold on which to choose how retrievers go together, by weights and by slots; can be "
+        "repeated",
+    )
+    parser.add_argument(
+        "--ensemble",
+        metavar="A+B",
+        type=_retrievers,
+        action="append",
+        default=[],
+        help="retrievers to choose that for, such as alias+dense+pictures (default: all of the configuration); can "
+        "be repeated",
+    )
+    parser.add_argument(
         "--published", action="store_true", help="show the published figures for WikiDiverse, which is other data"
     )
     output_options(parser)
@@ -98,6 +123,8 @@ def _candidates(arguments: Namespace) -> None:
         slices=tuple(arguments.slice),
         limit=arguments.limit,
         deep=arguments.deep,
+        dev=tuple(arguments.dev),
+        ensembles=tuple(arguments.ensemble),
         published=arguments.published,
         match_gold=GoldMatch(arguments.match_gold),
         format=arguments.format,
@@ -230,6 +257,8 @@ COMMANDS = {
         (
             "entlink study candidates wiki.kb samples/conversations.jsonl --config lexical",
             "entlink study candidates wiki.kb samples/conversations.jsonl --k 1,10 --slice title --csv k.csv",
+            "entlink study candidates wiki.kb samples/conversations.jsonl --dev samples/conversations.jsonl "
+            "--ensemble alias+bm25",
         ),
     ),
     "study unfamiliar-kb": Command(

@@ -14,10 +14,11 @@ from entlink.encoders.images.dual import load_picture_dual
 from entlink.encoders.images.loading import load_picture_encoder
 from entlink.encoders.models.pulling import pull
 from entlink.errors import ConfigError
-from entlink.evidence.pictures import PicturesEvidence
-from entlink.interfaces import Shortlist
+from entlink.evidence.pictures import PicturesEvidence, _numbers
+from entlink.interfaces import Question, Shortlist
 from entlink.kb.indexes.vectors.pictures import PictureSearch
 from entlink.kb.knowledge_base import KnowledgeBase
+from entlink.linking.config import make_stage
 from entlink_cli import main
 from tiny_pictures import lite_folder, picture
 
@@ -120,7 +121,8 @@ def test_evidence_is_the_cosine_where_both_have_a_picture(world, caplog):
         ]
         with caplog.at_level(logging.WARNING):
             found = stage.gather(asked)
-    assert [set(one) for one in found[0]] == [{"pictures"}, {"pictures"}, set(), set(), set()]
+    both = {"pictures", "pictured", "alike"}
+    assert [set(one) for one in found[0]] == [both, both, set(), set(), set()]
     assert found[0][0]["pictures"] == pytest.approx(1, abs=1e-3) and found[0][1]["pictures"] < 0.999
     assert found[1:3] == [[{}], [{}]] and found[3][0]["pictures"] == pytest.approx(1, abs=1e-3)
     assert "lost.png: no such picture" in caplog.text
@@ -178,7 +180,7 @@ def test_a_picture_decides_between_namesakes_and_a_lost_one_does_no_harm(world, 
 def test_fetch_is_of_the_evidence_pictures(world, capsys):
     kb, source, config = str(world / "things.kb"), world / "documents.jsonl", world / "linker.toml"
     source.write_text(json.dumps({"text": "Thing 4", "image": "http://127.0.0.1:9/a.png"}) + "\n")
-    assert main(["link", kb, str(source), "--json", "--fetch"]) == 2
+    assert main(["link", kb, str(source), "--json", "--config", "lexical", "--fetch"]) == 2
     assert "--fetch is of the evidence pictures" in capsys.readouterr().err
     _index(world)
     config.write_text('[[evidence]]\nname = "pictures"\n[ranker]\nname = "combination"\n')
@@ -186,3 +188,67 @@ def test_fetch_is_of_the_evidence_pictures(world, capsys):
         assert main(["link", kb, str(source), "--json", "--config", str(config), *option]) == 0
         done = capsys.readouterr()
         assert told in done.err and '"entity":"e4"' in done.out
+
+
+def test_the_retriever_gives_all_mentions_the_entities_of_the_likest_pictures(world):
+    _index(world)
+    (world / "pictures" / "new.png").write_bytes(picture(50))
+    query = Image.of_bytes(picture(50))
+    pictured = Document("d", "one two", images=(query,))
+    mentions = [Mention(Span(0, 3), "one"), Mention(Span(4, 7), "two")]
+    with KnowledgeBase.open(world / "things.kb") as kb:
+        retriever = make_stage("retriever", {"name": "pictures", "limit": 3}, kb)
+        kb.add(Entity("fresh", "Fresh thing", images=("new.png",)))
+        kb.block("two")
+        asked = [Question(pictured, mentions), Question(Document("bare", "one"), mentions[:1])]
+        (first, second), (third,) = retriever.retrieve(asked)
+        expected = [(one.entity.id, one.cosine) for one in PictureSearch(kb).nearest([query.uri], 3)[0]]
+        assert [(one.entity, one.score) for one in first] == [(id, pytest.approx(cosine)) for id, cosine in expected]
+        assert first[0].entity == "fresh" and not second and not third
+        numbers = retriever.gather([Shortlist(pictured, mentions[0], [*first, Candidate("e0", 0.0)])])[0]
+        assert [one["pictures"] for one in numbers] == [pytest.approx(one.score, abs=2e-3) for one in first] + [0.0]
+
+
+def test_the_retriever_needs_an_index(world):
+    with (
+        KnowledgeBase.open(world / "things.kb") as kb,
+        pytest.raises(ConfigError, match="--pictures tiny-lite"),
+    ):
+        make_stage("retriever", {"name": "pictures", "encoder": "tiny-lite"}, kb)
+
+
+@pytest.mark.parametrize("preset", ["everyday", "characters"])
+def test_the_linkers_in_the_box_look_at_pictures_where_there_is_an_index(world, caplog, preset):
+    kb = world / "things.kb"
+    document = Document(
+        "d", "Thing 4", images=(Image.of_bytes(picture(4)),), mentions=(Mention(Span(0, 7), "Thing 4"),)
+    )
+    with caplog.at_level(logging.WARNING):
+        linker = entlink.load(kb, config=preset)
+        before = linker.link(document).links
+        linker.link(document)
+    told = [record.getMessage() for record in caplog.records if "pictures of documents" in record.getMessage()]
+    assert told == ["things.kb: pictures of documents are not looked at. Better with: entlink kb index "
+                    f"{kb} --pictures efficientnet-lite0"]  # fmt: skip
+    assert "alike" not in before[0].candidates[0].evidence
+    _index(world)
+    now = entlink.load(kb, config=preset).link(document).links
+    assert now[0].candidates[0].evidence["alike"] == pytest.approx(1, abs=0.01)
+    bare = Document("d", "Thing 4", mentions=document.mentions)
+    assert entlink.load(kb, config=preset).link(bare).links == before
+
+
+def test_an_encoder_that_is_gone_leaves_linking_as_it_was(world, caplog, monkeypatch):
+    _index(world)
+    monkeypatch.setenv("ENTLINK_MODELS", str(world / "nothing"))
+    document = Document("d", "Here is Thing 4", images=(Image.of_bytes(picture(4)),))
+    with caplog.at_level(logging.WARNING):
+        links = entlink.load(world / "things.kb", config="everyday").link(document).links
+    assert [one.entity for one in links] == ["e4"]
+    assert "tiny-lite" in caplog.text and "pictures of documents are not looked at" in caplog.text
+
+
+def test_pictures_that_look_alike_by_chance_say_nothing():
+    """Below the bound a cosine neither helps nor hurts; above it, the more alike the better."""
+    alike = [_numbers(cosine)["alike"] for cosine in (-0.2, 0.3, 0.6, 0.8, 1.0)]
+    assert alike == [0, 0, 0, pytest.approx(0.5), pytest.approx(1)] and _numbers(None) == {}

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from random import Random
 
 import pytest
 
@@ -60,3 +61,22 @@ def test_the_grid_of_shares_has_every_tenth():
     assert all(sum(one.values()) == pytest.approx(1.0) for one in shares)
     assert {"names": 0.8, "words": 0.1, "vectors": 0.1} in shares
     assert all(one != other for one, other in pairwise(shares))
+
+
+def test_random_pools_reach_by_quotas_what_brute_force_reaches():
+    """Short cuts of the search find what every setting, tried in full, finds."""
+    chosen = Random(4)
+    for _ in range(5):
+        pools = [
+            candidates(*(tuple(chosen.choice((0.0, chosen.random())) for _ in NAMES) for _ in range(15)))
+            for _ in range(12)
+        ]
+        right = [frozenset({f"e{chosen.randrange(15)}"}) for _ in pools]
+        reached = [
+            sum(
+                not entities.isdisjoint({one.entity for one in QuotaFusion(shares, keep=3).fuse([pool])[0]})
+                for pool, entities in zip(pools, right, strict=True)
+            )
+            for shares in share_grid(NAMES)
+        ]
+        assert best_quotas(pools, right, NAMES, 3).recall == pytest.approx(max(reached) / len(pools))

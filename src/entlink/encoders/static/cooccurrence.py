@@ -51,15 +51,33 @@ class Pairs:
 
     def information(self) -> Sparse:
         """The positive pointwise mutual information of the pairs."""
-        words, contexts = self._keys // self._contexts, self._keys % self._contexts
-        of_word = numpy.bincount(words, self._counts, self._words)
-        of_context = numpy.bincount(contexts, self._counts, self._contexts) ** _CONTEXT_POWER
-        total = of_context.sum()
-        values = numpy.log(self._counts * total / (of_word[words] * of_context[contexts]))
-        positive = values > 0
-        return _sparse(
-            words[positive], contexts[positive], values[positive].astype(numpy.float32), (self._words, self._contexts)
+        return information(
+            self._keys // self._contexts,
+            self._keys % self._contexts,
+            self._counts,
+            self._words,
+            self.context_shares(),
         )
+
+    def context_shares(self) -> NDArray[numpy.float64]:
+        """How frequent each context is, as its share of all, a little more for rare ones."""
+        of_context = numpy.bincount(self._keys % self._contexts, self._counts, self._contexts) ** _CONTEXT_POWER
+        return (of_context / max(float(of_context.sum()), 1e-300)).astype(numpy.float64)
+
+
+def information(
+    rows: NDArray[numpy.int64],
+    contexts: NDArray[numpy.int64],
+    counts: NDArray[numpy.float64],
+    size: int,
+    shares: NDArray[numpy.float64],
+) -> Sparse:
+    """The positive pointwise mutual information of counted pairs, which are sorted by row."""
+    of_row = numpy.bincount(rows, counts, size)
+    with numpy.errstate(divide="ignore"):
+        values = numpy.log(counts / (of_row[rows] * shares[contexts]))
+    taken = (values > 0) & (shares[contexts] > 0)
+    return _sparse(rows[taken], contexts[taken], values[taken].astype(numpy.float32), (size, len(shares)))
 
 
 def _sparse(
@@ -117,3 +135,14 @@ def left_vectors(matrix: Sparse, dimension: int, seed: int, rounds: int = 2) -> 
     largest = vectors[numpy.abs(vectors).argmax(axis=0), numpy.arange(vectors.shape[1])]
     signed: NDArray[numpy.float32] = (vectors * numpy.where(largest < 0, -1, 1)).astype(numpy.float32)
     return signed
+
+
+def folding(matrix: Sparse, left: NDArray[numpy.float32]) -> NDArray[numpy.float32]:
+    """What turns rows of information into vectors: the matrix times this is again its left vectors.
+
+    A row that was not in the matrix gets the vector that it would have had.
+    """
+    values = (left.astype(numpy.float64) ** 2).sum(axis=0)  # the singular values
+    scale = numpy.where(values > 1e-9, values, numpy.inf) ** -2
+    found: NDArray[numpy.float32] = (product(transposed(matrix), left) * scale).astype(numpy.float32)
+    return found

@@ -15,7 +15,8 @@ from typing import Any, BinaryIO
 import numpy
 from numpy.typing import NDArray
 
-from entlink.encoders.static.cooccurrence import Pairs, left_vectors
+from entlink.encoders.models.card import ModelCard
+from entlink.encoders.static.cooccurrence import Pairs, Sparse, left_vectors
 from entlink.encoders.static.encoder import (
     BUCKETS,
     StaticEncoder,
@@ -28,6 +29,7 @@ from entlink.encoders.static.writing import write_static_card, write_vectors
 from entlink.errors import ExistsError, InputError
 from entlink.io.progress import Progress, ignore_progress
 
+CONTEXTS = 20_000  # words that others are near to
 _MOST_COUNTED = 2_000_000  # words counted at a time; beyond, the rarest are forgotten
 _BLOCK = 500_000  # words whose neighbours are counted at a time
 _GRAMS = (3, 5)
@@ -63,29 +65,28 @@ def train_static(
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile() as spool:
         progress("reading the texts", 0, _STAGES)
-        counts = _count(texts, spool)
-        words = _frequent(counts, min_count, most_words)
+        counts = count_words(map(bigram_units, texts), spool)
+        words = frequent(counts, min_count, most_words)
         progress("counting neighbours", 1, _STAGES)
-        pairs = _pairs(spool, {word: number for number, word in enumerate(words)}, window)
+        pairs = count_pairs(spool, {word: number for number, word in enumerate(words)}, window)
     progress("making vectors", 2, _STAGES)
-    vectors = _vectors(pairs, len(words), dimension, seed)
+    matrix = pairs.information()
+    _check_information(matrix)
+    vectors = unit_rows(left_vectors(matrix, min(dimension, len(words)), seed))
     progress("writing", 3, _STAGES)
     shares = numpy.array([counts[word] for word in words], numpy.float64)
-    settings = StaticSettings("bigrams", *_GRAMS)
-    write_vectors(
-        folder, zip(words, vectors, strict=True), vectors.shape[1], smooth_inverse(shares / shares.sum()), settings
+    card = write_words(
+        folder, words, vectors, shares, name=name or folder.name, source="texts of a knowledge base", command=command
     )
-    numpy.save(folder / BUCKETS, _buckets(words, vectors))
-    card = write_static_card(folder, name or folder.name, "texts of a knowledge base", vectors.shape[1], command)
     progress("writing", _STAGES, _STAGES)
     return StaticEncoder(folder, card)
 
 
-def _count(texts: Iterable[str], spool: BinaryIO) -> Counter[str]:
-    """Count the words, and keep those of each text on a line."""
+def count_words(texts: Iterable[Iterable[str]], spool: BinaryIO) -> Counter[str]:
+    """Count the words of texts, and keep those of each text on a line of the spool."""
     counts: Counter[str] = Counter()
     for text in texts:
-        words = list(bigram_units(text))
+        words = list(text)
         counts.update(words)
         spool.write(" ".join(words).encode("utf8", "replace") + b"\n")
         if len(counts) > _MOST_COUNTED:
@@ -93,7 +94,7 @@ def _count(texts: Iterable[str], spool: BinaryIO) -> Counter[str]:
     return counts
 
 
-def _frequent(counts: Counter[str], min_count: int, most: int) -> list[str]:
+def frequent(counts: Counter[str], min_count: int, most: int) -> list[str]:
     """The frequent words, most frequent first, and among equals by name: the order is the same each time."""
     known = sorted((word for word, count in counts.items() if count >= min_count), key=lambda w: (-counts[w], w))
     if len(known) < _FEWEST:
@@ -104,8 +105,9 @@ def _frequent(counts: Counter[str], min_count: int, most: int) -> list[str]:
     return known[:most]
 
 
-def _pairs(spool: BinaryIO, numbers: dict[str, int], window: int) -> Pairs:
-    pairs = Pairs(len(numbers), min(len(numbers), 20_000), window)
+def count_pairs(spool: BinaryIO, numbers: dict[str, int], window: int) -> Pairs:
+    """Which words are near which, in the texts of a spool; contexts are the most frequent words."""
+    pairs = Pairs(len(numbers), min(len(numbers), CONTEXTS), window)
     for ids, texts in _blocks(spool, numbers):
         pairs.add(ids, texts)
     return pairs
@@ -127,14 +129,34 @@ def _blocks(spool: BinaryIO, numbers: dict[str, int]) -> Iterator[tuple[NDArray[
         yield numpy.array(ids, numpy.int64), numpy.array(texts, numpy.int64)
 
 
-def _vectors(pairs: Pairs, words: int, dimension: int, seed: int) -> NDArray[numpy.float32]:
-    matrix = pairs.information()
+def _check_information(matrix: Sparse) -> None:
     if not len(matrix.values):
         raise InputError("no two words of the texts stand near each other more than by chance. Give more text")
-    vectors = left_vectors(matrix, min(dimension, words), seed)
+
+
+def unit_rows(vectors: NDArray[numpy.float32]) -> NDArray[numpy.float32]:
+    """The rows at length 1; rows of zeros stay."""
     lengths = numpy.linalg.norm(vectors, axis=1, keepdims=True)
     scaled: NDArray[numpy.float32] = (vectors / numpy.where(lengths > 0, lengths, 1)).astype(numpy.float32)
     return scaled
+
+
+def write_words(
+    folder: Path,
+    words: list[str],
+    vectors: NDArray[numpy.float32],
+    counts: NDArray[numpy.float64],
+    *,
+    name: str,
+    source: str,
+    command: str = "",
+) -> ModelCard:
+    """A folder with the vectors of words, most frequent first, and of the parts of words that are not known."""
+    weights = smooth_inverse(counts / counts.sum())
+    settings = StaticSettings("bigrams", *_GRAMS)
+    write_vectors(folder, zip(words, vectors, strict=True), vectors.shape[1], weights, settings)
+    numpy.save(folder / BUCKETS, _buckets(words, vectors))
+    return write_static_card(folder, name, source, vectors.shape[1], command)
 
 
 def _buckets(words: list[str], vectors: NDArray[numpy.float32]) -> NDArray[Any]:

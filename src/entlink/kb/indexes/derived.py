@@ -1,9 +1,9 @@
 """Search indexes derived from a store: folders inside the folder of the current alias index.
 
-`words/`, `company/`, `short/`, `fine/` and `vectors-<identity>/` lie in `index-N/` and go with it. A folder is
-finished when its card `complete.json`, which is written last, is there; without it the folder is what an interrupted
-run left, and is taken up again. When a new alias index is made, each finished one is made anew beside it before
-the switch.
+`words/`, `company/`, `short/`, `fine/`, `entity-vectors/` and `vectors-<identity>/` lie in `index-N/` and go with
+it. A folder is finished when its card `complete.json`, which is written last, is there; without it the folder is what
+an interrupted run left, and is taken up again. When a new alias index is made, each finished one is made anew beside
+it before the switch.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 COMPLETE = "complete.json"
 WORDS, COMPANY, SHORT, FINE, VECTORS = "words", "company", "short", "fine", "vectors-"
+ENTITIES, PICTURES = "entity-vectors", "vectors-pictures-"
 INDEX_LOCK = "index.lock"
 _NOT_WRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 # Who makes an index of a name anew: `renew(store, old folder, new folder, progress)` of that module.
@@ -40,6 +41,7 @@ _RENEWERS = {
     SHORT: "entlink.kb.indexes.short_names",
     FINE: "entlink.kb.types.top_snaks",
     VECTORS: "entlink.kb.indexes.vectors.writing",
+    ENTITIES: "entlink.kb.indexes.entity_vectors.training",
 }
 _temporary: dict[Path, Path] = {}
 
@@ -107,6 +109,11 @@ def finish(folder: Path, maker: str, rows: int, settings: Mapping[str, Any]) -> 
 def derived_indexes(index: Path) -> list[DerivedIndex]:
     """The finished indexes in the folder of an alias index, by name."""
     return [DerivedIndex(path.name, path, read_complete(path), _size(path)) for path in _finished(index)]
+
+
+def has_derived(index: Path, prefix: str) -> bool:
+    """Whether there is a finished index whose name begins so; nothing is read."""
+    return any(path.name.startswith(prefix) for path in _finished(index))
 
 
 def _finished(index: Path) -> list[Path]:

@@ -39,6 +39,7 @@ def make_indexes(
     cooccurrence: bool = False,
     short: bool = False,
     fine_types: int | None = None,
+    entity_vectors: bool = False,
     vectors: Sequence[str | DualEncoder] = (),
     memory: str = DEFAULT_MEMORY,
     processes: int | None = None,
@@ -50,11 +51,11 @@ def make_indexes(
     """
     from entlink.kb.indexes.names import reindex
 
-    if (words or cooccurrence or short or fine_types) and not os.access(folder, os.W_OK):
+    if (words or cooccurrence or short or fine_types or entity_vectors) and not os.access(folder, os.W_OK):
         raise InputError(f"{folder}: cannot be written, so no index is kept there. Make it where the folder can be")
     encoders = load_encoders(vectors)
     names = None
-    if not ((words or cooccurrence or short or fine_types or encoders) and _is_up_to_date(folder)):
+    if not ((words or cooccurrence or short or fine_types or entity_vectors or encoders) and _is_up_to_date(folder)):
         names = reindex(folder, memory=memory, processes=processes, progress=progress).keys
     made = make_search_indexes(
         folder,
@@ -62,6 +63,7 @@ def make_indexes(
         cooccurrence=cooccurrence,
         short=short,
         fine_types=fine_types,
+        entity_vectors=entity_vectors,
         vectors=encoders,
         processes=processes,
         progress=progress,
@@ -76,6 +78,7 @@ def make_search_indexes(
     cooccurrence: bool = False,
     short: bool = False,
     fine_types: int | None = None,
+    entity_vectors: bool = False,
     vectors: Sequence[str | DualEncoder] = (),
     processes: int | None = None,
     progress: Progress = ignore_progress,
@@ -97,6 +100,13 @@ def make_search_indexes(
         from entlink.kb.types.top_snaks import ensure_top_snaks
 
         ensure_top_snaks(folder, fine_types, progress)
+    if entity_vectors:
+        from entlink.encoders.extras import require_retrieval
+
+        require_retrieval("training vectors of words and entities")
+        from entlink.kb.indexes.entity_vectors.training import ensure_entity_vectors
+
+        ensure_entity_vectors(folder, progress)
     return tuple(_make_vectors(folder, dual, progress) for dual in load_encoders(vectors))
 
 

@@ -9,7 +9,9 @@ from entlink.evaluation.published import PublishedFigure
 from entlink.evaluation.scoring.conventions import GoldMatch
 from entlink.studies.data import Facts
 
-How = Literal["own list", "on demand", "fused", "in turn", "ranked", "missing"]
+How = Literal[
+    "own list", "on demand", "fused", "in turn", "ranked", "missing", "weights", "slots", "slots of paper 4"
+]
 KS = (1, 10, 50, 100)
 
 
@@ -18,7 +20,9 @@ class CandidateOptions(Record, frozen=True):
 
     `retrievers` keeps to these of the configuration, or adds one by its name. `slices` are those of `entlink
     evaluate`. `limit` takes the first documents only. `deep` asks each stage for as many candidates as the largest
-    of `ks`. `published` sets the figures of paper 4 beside. `match_gold` says whether titles lead to entities, too.
+    of `ks`. `dev` are files on which ensembles are chosen, by weights and by slots: of all retrievers, or of each of
+    `ensembles`. `published` sets the figures of paper 4 beside. `match_gold` says whether titles lead to entities,
+    too.
     """
 
     ks: tuple[int, ...] = KS
@@ -26,6 +30,8 @@ class CandidateOptions(Record, frozen=True):
     slices: tuple[str, ...] = ()
     limit: int | None = None
     deep: bool = False
+    dev: tuple[str, ...] = ()
+    ensembles: tuple[tuple[str, ...], ...] = ()
     published: bool = False
     match_gold: GoldMatch = GoldMatch.IDENTIFIER
     format: str | None = None

@@ -20,6 +20,7 @@ from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.linking.config import LinkerConfig, read_config
 from entlink.linking.linker import Linker, load
 from entlink.studies.candidates.asked import Batch, GoldMentions
+from entlink.studies.candidates.ensembles import Ensemble, ensembles_of, of_ensemble
 from entlink.studies.candidates.results import CandidateOptions, CandidateStudy, How, Method, SliceFound
 from entlink.studies.data import NOT_THERE, StudyData, check_kb, no_gold, published_figures
 from entlink.studies.settings import available, config_for, deepened, encoder_identities, names_of, with_retrievers
@@ -140,6 +141,7 @@ def study_candidates(
 
     Every method is a linker of its own, freshly opened, so that none profits from what another has kept; all are
     asked for the same batches, twice. One mention is asked for before, and not timed: models are loaded then.
+    Ensembles are chosen on `dev`, never on the data itself.
     """
     options = options or CandidateOptions()
     if not options.ks:
@@ -168,7 +170,9 @@ def study_candidates(
         )
         alone = list(_alone(stack, kb, config))
         together = _Together(_opened(stack, kb, config), config)
-        _measure(asked, alone, together, progress)
+        ensembles = list(_ensembles(stack, kb, config, options))
+        _tune(ensembles, GoldMentions(_dev(options, identities), (), config.batch_size), progress)
+        _measure(asked, alone, together, ensembles, progress)
         if not asked.mentions:
             raise _nothing_asked(asked)
         _check_slices(options.slices, together.row.tally.slices(options.ks))
@@ -179,10 +183,13 @@ def study_candidates(
             mentions=asked.mentions,
             left_out=dict(asked.left_out),
             ks=options.ks,
-            methods=list(_methods(alone, together, missing, options.ks)),
+            methods=list(_methods(alone, together, ensembles, missing, options.ks)),
             batches=asked.batches,
             batch_size=config.batch_size,
-            notes=list(_notes(alone, together, options, had_vectors=had_vectors and bool(encoders))),
+            notes=[
+                *(note for one in ensembles for note in one.notes),
+                *_notes(alone, together, options, had_vectors=had_vectors and bool(encoders)),
+            ],
             published=_published(options),
             command=command,
         )
@@ -200,15 +207,45 @@ def _alone(stack: ExitStack, kb: str | Path, config: LinkerConfig) -> Iterator[_
         yield _Alone(name, _opened(stack, kb, own))
 
 
-def _measure(asked: GoldMentions, alone: list[_Alone], together: _Together, progress: Progress | None) -> None:
+def _ensembles(
+    stack: ExitStack, kb: str | Path, config: LinkerConfig, options: CandidateOptions
+) -> Iterator[Ensemble]:
+    if options.ensembles and not options.dev:
+        raise ConfigError("an ensemble is chosen on development data: give some (--dev)")
+    for names in ensembles_of(config, options.ensembles) if options.dev else ():
+        linker = _opened(stack, kb, of_ensemble(config, names, max(options.ks)))
+        yield Ensemble(names, linker, options.ks)
+
+
+def _dev(options: CandidateOptions, identities: Identities) -> StudyData:
+    return StudyData(options.dev, identities, format=options.format)
+
+
+def _tune(ensembles: Sequence[Ensemble], dev: GoldMentions, progress: Progress | None) -> None:
+    for number, one in enumerate(ensembles):
+        if progress is not None:
+            progress("choosing ensembles", number, len(ensembles))
+        one.tune(dev)
+        if not dev.mentions:
+            raise _nothing_asked(dev)
+
+
+def _measure(
+    asked: GoldMentions,
+    alone: list[_Alone],
+    together: _Together,
+    ensembles: Sequence[Ensemble],
+    progress: Progress | None,
+) -> None:
+    by_themselves: list[_Alone | Ensemble] = [*alone, *ensembles]
     is_warm = False
     for number, stage in enumerate(_PASSES):
         total = asked.mentions
         for batch in asked:
             if not is_warm:
-                _warm_up(batch, [*(one.linker for one in alone), together.linker])
+                _warm_up(batch, [*(one.linker for one in by_themselves), together.linker])
                 is_warm = True
-            for one in alone:
+            for one in by_themselves:
                 one.ask(batch, number)
             together.ask(batch, number)
             if progress is not None:
@@ -241,12 +278,18 @@ def _check_slices(wanted: Sequence[str], found: Sequence[SliceFound]) -> None:
 
 
 def _methods(
-    alone: Sequence[_Alone], together: _Together, missing: dict[str, str], ks: Sequence[int]
+    alone: Sequence[_Alone],
+    together: _Together,
+    ensembles: Sequence[Ensemble],
+    missing: dict[str, str],
+    ks: Sequence[int],
 ) -> Iterator[Method]:
     for one in alone:
         yield _chosen(one, together).result(ks)
     for name, why in missing.items():
         yield Method(name, "missing", why=why)
+    for ensemble in ensembles:
+        yield from ensemble.results()
     yield together.row.result(ks)
     yield together.ranked.result(ks)
 

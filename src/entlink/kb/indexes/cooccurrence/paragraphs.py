@@ -68,6 +68,10 @@ class ParagraphReader:
         words.update(tokens[done:] if spaced else _terms(folded, done, len(tokens)))
         return Together(words, entities)
 
+    def names_in(self, text: str) -> Iterator[tuple[int, int, int]]:
+        """Start, end and entity of the titles in a text that are of one entity alone."""
+        return (one for one in self._names(text, fold(text)) if one[2] != _SEVERAL)
+
     def _names(self, paragraph: str, folded: Folded) -> Iterator[tuple[int, int, int]]:
         """Start, end and entity of each name that counts, none overlapping another."""
         longest: dict[int, tuple[int, int]] = {}

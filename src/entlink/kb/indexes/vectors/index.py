@@ -134,7 +134,8 @@ def _nothing() -> tuple[Rows, Vectors]:
 
 def index_name(dual: DualEncoder) -> str:
     """The name of the index of a dual encoder, among those derived from a store."""
-    return f"{VECTORS}{safe_name(dual.entity_identity)}"
+    own: str | None = getattr(dual, "index_name", None)
+    return own or f"{VECTORS}{safe_name(dual.entity_identity)}"
 
 
 def open_vectors(kb: KnowledgeBase, dual: DualEncoder) -> VectorIndex | None:

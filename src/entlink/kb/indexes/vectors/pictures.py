@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from entlink.encoders.images.dual import PICTURES, PictureDual
+from entlink.encoders.images.dual import PictureDual
 from entlink.encoders.images.loading import DEFAULT, load_picture_encoder
 from entlink.encoders.images.pictures import Pictures
-from entlink.kb.indexes.derived import VECTORS, derived_indexes
+from entlink.kb.indexes.derived import PICTURES, derived_indexes
 from entlink.kb.indexes.vectors.search import VectorSearch
-
-_PREFIX = f"{VECTORS}{PICTURES}"
+from entlink.kb.indexes.vectors.store import EntityVectors
 
 if TYPE_CHECKING:
-    from entlink.documents import Entity
+    from entlink.documents import Document, Entity
     from entlink.encoders.images.cached import Reference
+    from entlink.interfaces import Shortlist, Vectors
     from entlink.kb.knowledge_base import KnowledgeBase
 
 
@@ -44,7 +44,7 @@ def picture_dual(
 
     Without `encoder` it is that of the index there is, or EfficientNet-Lite0.
     """
-    made = [one.card.settings["recipe"] for one in derived_indexes(kb.index_folder) if one.name.startswith(_PREFIX)]
+    made = [one.card.settings["recipe"] for one in derived_indexes(kb.index_folder) if one.name.startswith(PICTURES)]
     if encoder is None:
         encoder = made[0]["load"] if made else DEFAULT
     own: dict[str, Any] = next((recipe for recipe in made if recipe["load"] == str(encoder)), {})
@@ -72,6 +72,67 @@ class PictureSearch:
             [Pictured(entity, score) for key, score in found if (entity := self.kb.entity(key)) is not None]
             for found in self._search.search(vectors, limit, types)
         ]
+
+
+class PictureCosines:
+    """The cosines between documents' pictures and entities'; nothing is loaded before it is asked of a picture."""
+
+    def __init__(
+        self, kb: KnowledgeBase, *, encoder: str | None = None, pictures: str | None = None, fetch: bool = False
+    ) -> None:
+        self.kb = kb
+        self._encoder, self._folder, self._fetch = encoder, pictures, fetch
+        self._loaded: tuple[PictureDual, EntityVectors] | None = None
+
+    @property
+    def dual(self) -> PictureDual:
+        """The encoder of both."""
+        return self._opened()[0]
+
+    @property
+    def entities(self) -> EntityVectors:
+        """The vectors of entities' pictures."""
+        return self._opened()[1]
+
+    def load(self) -> None:
+        """Load the encoder now, so that what is missing is an error here."""
+        self._opened()
+
+    def forget(self) -> None:
+        """The knowledge base has changed."""
+        if self._loaded is not None:
+            self._loaded[1].forget()
+
+    def documents(self, documents: Iterable[Document]) -> dict[int, Vectors]:
+        """The vector of each document's picture, by the document's `id()`; of those with one that can be used."""
+        pictured = {id(one): one for one in documents if one.images}
+        if not pictured:
+            return {}
+        vectors = self.dual.encode_documents(list(pictured.values()))
+        return {document: row for document, row in zip(pictured, vectors, strict=True) if row.any()}
+
+    def of(self, shortlists: Sequence[Shortlist]) -> list[list[float | None]]:
+        """For each candidate the cosine of its picture and the document's; None where either is missing."""
+        rows = self.documents(one.document for one in shortlists if one.candidates)
+        asked = [one for one in shortlists if id(one.document) in rows]
+        ids = dict.fromkeys(candidate.entity for one in asked for candidate in one.candidates)
+        keys = {id: key for id in ids if (key := self.kb.key(id)) is not None}
+        vectors = self.entities.of(list(keys.values())) if keys else ()
+        entities = {id: row for id, row in zip(keys, vectors, strict=True) if row.any()}
+        return [
+            [_cosine(rows.get(id(one.document)), entities.get(candidate.entity)) for candidate in one.candidates]
+            for one in shortlists
+        ]
+
+    def _opened(self) -> tuple[PictureDual, EntityVectors]:
+        if self._loaded is None:
+            dual = picture_dual(self.kb, self._encoder, pictures=self._folder, fetch=self._fetch)
+            self._loaded = dual, EntityVectors(self.kb, dual)
+        return self._loaded
+
+
+def _cosine(document: Vectors | None, entity: Vectors | None) -> float | None:
+    return None if document is None or entity is None else float(document @ entity)
 
 
 def nearest_to(kb: KnowledgeBase, reference: Reference, limit: int, types: Sequence[str] = ()) -> list[Pictured]:

@@ -94,7 +94,7 @@ def write_vectors(store: Store, target: Path, dual: DualEncoder, progress: Progr
         return rounded(encoded(dual, entities), dual)
 
     files = _encode_blocks(blocks, _unfinished(target), dual, encode, progress)
-    _put_together(begin(target), [_of_block(path) for path in files], dual.dimension, progress)
+    assembled(begin(target), files, dual.dimension, progress)
     _finish(target, dual.entity_identity, dual.dimension, dual.name, dual.recipe())
 
 
@@ -173,7 +173,7 @@ def _encode_blocks(
                 progress(_ENCODING, done + block.keys * min(1, ended * _BATCH / len(rows)), total)
             # What has no vector, such as an entity without a picture, has no row.
             told = numpy.flatnonzero(vectors.any(axis=1))
-            _save_whole(path, _as_table([rows[place] for place in told], vectors[told]))
+            save_whole(path, as_table([rows[place] for place in told], vectors[told]))
         done += block.keys
     progress(_ENCODING, total, total)
     return [folder / block.name for block in blocks]
@@ -187,7 +187,7 @@ def _batches(rows: Sequence[SearchRow], dual: DualEncoder, encode: Encode) -> It
         yield places, encode([rows[row].entity for row in places])
 
 
-def _as_table(rows: Sequence[SearchRow], vectors: NDArray[numpy.float16]) -> NDArray[Any]:
+def as_table(rows: Sequence[SearchRow], vectors: NDArray[numpy.float16]) -> NDArray[Any]:
     """Rows and their vectors as one array, so that they are one file."""
     fields = row_arrays(rows)
     kinds = [(name, fields[name].dtype) for name in _FIELDS]
@@ -198,7 +198,7 @@ def _as_table(rows: Sequence[SearchRow], vectors: NDArray[numpy.float16]) -> NDA
     return table
 
 
-def _save_whole(path: Path, table: NDArray[Any]) -> None:
+def save_whole(path: Path, table: NDArray[Any]) -> None:
     partial = path.with_name(f"{path.name}.partial")
     with partial.open("wb") as file:
         numpy.save(file, table)
@@ -230,6 +230,11 @@ def _kept(folder: Path, changed: Sequence[int]) -> _Part:
 def _of_block(path: Path) -> _Part:
     table = mapped(path)
     return _Part({name: numpy.array(table[name]) for name in _FIELDS}, table["vectors"])
+
+
+def assembled(target: Path, blocks: Sequence[Path], dimension: int, progress: Progress) -> None:
+    """The rows in the files of blocks, as the files of an index."""
+    _put_together(target, [_of_block(path) for path in blocks], dimension, progress)
 
 
 def _put_together(target: Path, parts: Sequence[_Part], dimension: int, progress: Progress) -> None:

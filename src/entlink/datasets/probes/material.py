@@ -63,7 +63,7 @@ class Descriptions:
         return next((one for one in self._of_meaning(name) if key_of(one.title) == key_of(name)), None)
 
     def _of_meaning(self, name: str) -> Iterator[ProbeEntity]:
-        for _, id, _ in self.kb.bearers(self.kb.meaning(name)):
+        for _, id, _ in self.kb.entities_named(self.kb.meaning(name)):
             if (described := self.of_id(id)) is not None:
                 yield described
 

@@ -103,7 +103,7 @@ def _with_priors(material: Material, surface: str) -> Iterator[tuple[ProbeEntity
     total = meaning.total
     found = (
         (described, prior(entry.support, total))
-        for entry, id, _ in kb.bearers(meaning)
+        for entry, id, _ in kb.entities_named(meaning)
         if (described := material.descriptions.of_id(id)) is not None
     )
     return islice(found, material.options.candidates)

@@ -29,7 +29,7 @@ class Pictured(NamedTuple):
 
 def has_pictures(kb: KnowledgeBase) -> bool:
     """Whether the knowledge base has an index over pictures."""
-    return any(one.name.startswith(_PREFIX) for one in derived_indexes(kb.index_folder))
+    return any(one.name.startswith(PICTURES) for one in derived_indexes(kb.index_folder))
 
 
 def picture_dual(

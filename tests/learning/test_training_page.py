@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import pytest
@@ -13,7 +13,8 @@ from msgspec import NODEFAULT
 
 from entlink.documents import Document, GoldLink, Span
 from entlink.encoders.models.fetching import RECIPES
-from entlink.learning.train_config import ModelConfig, TrainingConfig, preset_names
+from entlink.encoders.multimodal.settings import Fusion
+from entlink.learning.train_config import ModelConfig, MultimodalConfig, TrainingConfig, preset_names
 from tiny_training import NAMES, make_config
 
 PAGE = (Path(__file__).parents[2] / "docs" / "training.md").read_text(encoding="utf8")
@@ -26,7 +27,10 @@ def rows(heading):
     return {first.strip("` "): rest for first, *rest in cells}
 
 
-@pytest.mark.parametrize(("heading", "struct"), [("`[model]`", ModelConfig), ("`[training]`", TrainingConfig)])
+@pytest.mark.parametrize(
+    ("heading", "struct"),
+    [("`[model]`", ModelConfig), ("`[training]`", TrainingConfig), ("`[multimodal]`", MultimodalConfig)],
+)
 def test_every_setting_is_there_with_its_default(heading, struct):
     found = rows(heading)
     assert list(found) == list(struct.__struct_fields__)
@@ -37,6 +41,10 @@ def test_every_setting_is_there_with_its_default(heading, struct):
         else:
             default = msgspec.json.decode(msgspec.json.encode(field.default))
             assert tomllib.loads(f"value = {shown}")["value"] == default, field.name
+
+
+def test_every_fusion_is_there():
+    assert list(rows("fusion")) == list(get_args(Fusion))
 
 
 def test_every_configuration_in_the_box_is_there():

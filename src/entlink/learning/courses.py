@@ -21,6 +21,7 @@ from entlink.learning.building import make_joint, make_network
 from entlink.learning.joint.learner import JointLearner
 from entlink.learning.joint.material import JointMaterial
 from entlink.learning.joint.texts import TaughtText
+from entlink.learning.multimodal.examples import PicturedExample
 from entlink.learning.pairs.batches import Material
 from entlink.learning.pairs.examples import Example
 from entlink.learning.pairs.learners import BiLearner, CrossLearner, Learner, with_rivals
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 _READING, _READING_ASIDE = "reading examples", "reading what is held out"
 _ENCODED_AT_ONCE = 512  # entities
+_LEARNS_FROM: dict[str, type[Any]] = {"joint": TaughtText, "multimodal": PicturedExample}
 
 
 class Course(NamedTuple):
@@ -141,7 +143,7 @@ class _Vectors:
 def check_examples(config: TrainConfig, examples: Sequence[Any]) -> None:
     """Whether there is something to learn from."""
     joint = config.model.kind == "joint"
-    wanted = TaughtText if joint else Example
+    wanted: type[Any] = _LEARNS_FROM.get(config.model.kind, Example)
     strange = next((one for one in examples if not isinstance(one, wanted)), None)
     if strange is not None:
         raise InputError(
@@ -184,12 +186,15 @@ def _check_spans(material: JointMaterial) -> None:
         )
 
 
-def _check_pairs(config: TrainConfig, examples: Sequence[Example]) -> None:
+def _check_pairs(config: TrainConfig, examples: Sequence[Any]) -> None:
     if not examples:
         raise InputError(
             "there is no example to train on: no gold mention whose entity the knowledge base has. Check that the "
             "documents have gold, and that its ids are those of the knowledge base"
         )
+    if config.model.kind == "multimodal":
+        _check_pictured(examples)
+        return
     if config.model.kind == "cross-encoder" and not any(one.negatives for one in examples):
         raise InputError(
             "no example has negatives, so a cross-encoder has nothing to tell apart. Mine some (training.negatives), "
@@ -200,6 +205,14 @@ def _check_pairs(config: TrainConfig, examples: Sequence[Example]) -> None:
             "no example has negatives, and all are of one document, mean one entity or are a batch by themselves "
             "(training.batch = 1), so a bi-encoder has nothing to tell apart: what is right elsewhere in a document "
             "is not taught as wrong. Mine some (training.negatives), or train on several documents, in larger batches"
+        )
+
+
+def _check_pictured(examples: Sequence[PicturedExample]) -> None:
+    if not any(one.wrong(1) for one in examples) and len({one.entity for one in examples}) < 2:
+        raise InputError(
+            "all examples mean one entity and have no other candidates, so there is nothing to learn. Give "
+            "candidates (training.negatives)"
         )
 
 

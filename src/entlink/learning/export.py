@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 TOLD, PARTIAL = "training.json", ".partial"
 _KINDS: dict[str, Kind] = {"bi-encoder": "dual", "cross-encoder": "cross", "joint": "joint"}
-WRITTEN = (GRAPH, "mention.onnx", "entity.onnx", TOKENIZER, HEAD, KEPT, SHAPE, TYPES, TOLD)
+WRITTEN = (GRAPH, "mention.onnx", "entity.onnx", "pair.onnx", TOKENIZER, HEAD, KEPT, SHAPE, TYPES, TOLD)
 
 
 def export(

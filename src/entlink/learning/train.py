@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import torch
@@ -26,8 +26,13 @@ from entlink.learning.joint.material import JointMaterial
 from entlink.learning.joint.texts import TaughtText
 from entlink.learning.loop import Loop
 from entlink.learning.maps.training import MapTraining
+from entlink.learning.multimodal.examples import PicturedExample
+from entlink.learning.multimodal.training import MultimodalTraining, picture_encoder
 from entlink.learning.pairs.examples import Example
 from entlink.learning.train_config import TrainConfig, checked
+
+if TYPE_CHECKING:
+    from entlink.encoders.multimodal.inputs import IdVectors
 
 CHECKPOINT, _LOCK = "checkpoint", "training.lock"
 
@@ -61,8 +66,8 @@ class TrainReport(msgspec.Struct, frozen=True):
 def train(
     config: TrainConfig,
     kb: KnowledgeBase,
-    examples: Sequence[Example] | Sequence[TaughtText],
-    held_out: Sequence[Example] | Sequence[TaughtText],
+    examples: Sequence[Example] | Sequence[TaughtText] | Sequence[PicturedExample],
+    held_out: Sequence[Example] | Sequence[TaughtText] | Sequence[PicturedExample],
     folder: Path | str,
     *,
     progress: Progress = ignore_progress,
@@ -71,27 +76,30 @@ def train(
     minutes: float | None = None,
     restart: bool = False,
     data: Mapping[str, Any] | None = None,
+    vectors: IdVectors | None = None,
 ) -> TrainReport:
     """Train a model on examples and write its folder; the best weights on `held_out`, or the last without any.
 
     A checkpoint in the folder is gone on from, unless `restart`. With `minutes`, training ends when they are over,
     and the learning rate falls by the clock. `data` is noted in the folder: where the examples are from.
+    `vectors` are those of entities for a multimodal model that reads them; else it takes the knowledge base's.
     """
     began, folder = monotonic(), Path(folder)
     device = check_start(config, folder, restart=restart)
     check_examples(config, examples)
-    if config.model.kind == "map":
-        taught, aside = ([one for one in part if isinstance(one, Example)] for part in (examples, held_out))
-        mapping = MapTraining(config, kb, device, progress)
+    if config.model.kind in ("map", "multimodal"):
         with _alone_in(folder):
-            state, looked_at = mapping.run(
-                taught, aside, folder / CHECKPOINT, minutes=minutes, restart=restart, spent=monotonic() - began
+            return _train_alone(
+                _Training(config, kb, device, progress, vectors),
+                (examples, held_out),
+                folder,
+                name=name or folder.resolve().name,
+                command=command,
+                minutes=minutes,
+                restart=restart,
+                began=began,
+                data={"kb": kb_name(kb), **dict(data or {})},
             )
-            report = _report_of_map(folder, state, len(examples), looked_at)
-            told = {"data": {"kb": kb_name(kb), **dict(data or {})}, "report": msgspec.to_builtins(report)}
-            mapping.export(folder, told, name=name or folder.resolve().name, command=command)
-            Checkpoints(folder / CHECKPOINT, {}).remove()
-        return report
     with _alone_in(folder):
         base = load_base(config.model.base, progress)
         course = _course(Learning(config, kb, base, device, progress), examples, held_out)
@@ -123,6 +131,46 @@ def train(
     return report if fitting is None else msgspec.structs.replace(report, fit=fitting.found)
 
 
+class _Training(NamedTuple):
+    """What a training that makes its own material is of."""
+
+    config: TrainConfig
+    kb: KnowledgeBase
+    device: torch.device
+    progress: Progress
+    vectors: IdVectors | None
+
+    def made(self) -> MapTraining | MultimodalTraining:
+        config, kb, device, progress, vectors = self
+        if config.model.kind == "map":
+            return MapTraining(config, kb, device, progress)
+        return MultimodalTraining(config, kb, load_base(config.model.base, progress), device, progress, vectors)
+
+
+def _train_alone(
+    given: _Training,
+    lessons: tuple[Sequence[Any], Sequence[Any]],
+    folder: Path,
+    *,
+    name: str,
+    command: str,
+    minutes: float | None,
+    restart: bool,
+    began: float,
+    data: dict[str, Any],
+) -> TrainReport:
+    """A map, or a multimodal model: each makes its own material, and writes its own folder."""
+    training, (examples, held_out) = given.made(), lessons
+    state, looked_at = training.run(
+        examples, held_out, folder / CHECKPOINT, minutes=minutes, restart=restart, spent=monotonic() - began
+    )
+    report = _report_of(given.config.model.kind, folder, state, len(examples), looked_at)
+    given.progress("writing the model", 0, 0)
+    training.export(folder, {"data": data, "report": msgspec.to_builtins(report)}, name=name, command=command)
+    Checkpoints(folder / CHECKPOINT, {}).remove()
+    return report
+
+
 @contextmanager
 def _alone_in(folder: Path) -> Iterator[None]:
     """Only one training writes to a folder; where it is refused, neither its lock nor an empty folder stays."""
@@ -139,9 +187,7 @@ def _alone_in(folder: Path) -> Iterator[None]:
 class _Fitting:
     """What is done with a joint model before it is in its place."""
 
-    def __init__(
-        self, kb: KnowledgeBase, held_out: Sequence[Example] | Sequence[TaughtText], progress: Progress
-    ) -> None:
+    def __init__(self, kb: KnowledgeBase, held_out: Sequence[Any], progress: Progress) -> None:
         self._kb, self._progress = kb, progress
         self._texts = [one for one in held_out if isinstance(one, TaughtText)]
         self.found: Fit | None = None
@@ -152,8 +198,8 @@ class _Fitting:
 
 def _course(
     given: Learning,
-    examples: Sequence[Example] | Sequence[TaughtText],
-    held_out: Sequence[Example] | Sequence[TaughtText],
+    examples: Sequence[Any],
+    held_out: Sequence[Any],
 ) -> Course:
     if given.config.model.kind == "joint":
         lessons = ([one for one in part if isinstance(one, TaughtText)] for part in (examples, held_out))
@@ -166,6 +212,8 @@ def check_start(config: TrainConfig, folder: Path, *, restart: bool = False) -> 
     """Whether training can begin, as far as can be told before its examples are there; the device it will be on."""
     checked(config)
     base = check_base(config.model)
+    if config.model.kind == "multimodal":
+        picture_encoder(config)
     device = device_of(config.training.device)
     _check_folder(folder, base, restart)
     return device
@@ -204,10 +252,10 @@ def _report(folder: Path, config: TrainConfig, state: State, course: Course) -> 
     )
 
 
-def _report_of_map(folder: Path, state: State, examples: int, held_out: int) -> TrainReport:
+def _report_of(kind: str, folder: Path, state: State, examples: int, held_out: int) -> TrainReport:
     return TrainReport(
         folder=str(folder),
-        kind="map",
+        kind=kind,
         steps=state.step,
         loss=next((look.loss for look in reversed(state.history) if look.loss is not None), None),
         best=state.best,

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from entlink.encoders.multimodal.settings import EntityText, Fusion, Input, Pooling
 from entlink.encoders.trained.settings import PairPooling, PairSettings, Similarity
 from entlink.errors import ConfigError
 
@@ -33,9 +34,10 @@ class ModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Of a joint model, `entities` is the encoder whose vectors of entities it learns to reach; it reads `text_tokens`
     at once, and fills what a turn leaves free with at most `context_tokens` of earlier ones; a mention has at most
     `longest` tokens. A map changes the vectors that the encoder `base` has of mentions; `dimension` is its rank.
+    A multimodal model has a table of its own; `base` reads its texts and stays as it is.
     """
 
-    kind: Literal["bi-encoder", "cross-encoder", "joint", "map"]
+    kind: Literal["bi-encoder", "cross-encoder", "joint", "map", "multimodal"]
     base: str = "minilm"
     mention_tokens: Annotated[int, msgspec.Meta(ge=8)] = 64
     entity_tokens: Annotated[int, msgspec.Meta(ge=8)] = 64
@@ -63,6 +65,42 @@ class ModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return PairSettings(
             self.mention_tokens, self.entity_tokens, self.markers, self.pooling, self.similarity, self.separate
         )
+
+
+class MultimodalConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a multimodal model is: how text and picture of a mention, and of an entity, meet.
+
+    `fusion` says how: in one stream (UNITER), each in transformers of its own first (UNITER*), by cross-attention
+    (LXMERT), by modality attention (MMEL18), by concatenation (MMEL20), or with mention and entity read together
+    (BLINK). `own_layers` come before text and picture meet, `layers` after; where they meet at once, all of them are
+    joint. `pooling` is that of the name. Texts are states of the first `base_layers` layers of the base, 0 for its
+    word-piece embeddings; with `entity_text` "vectors" an entity has one vector, of the knowledge base's index, in
+    the place of its text. Pictures are read by the encoder `pictures` as a map of `cells`; those of entities are in
+    `picture_folder`. With `shortcuts` the means of text and picture are compared beside what the network makes of
+    them: few examples need that. `prior` adds P(e|m). `without` leaves inputs out, in training and at work. The loss
+    of a mention compares its entity with those of at most `in_batch` other mentions, too. Of the pictures, a share
+    `drop` is left out of each step, of the texts `drop_text`, and a share `swap` of the mentions has the picture of
+    another mention.
+    """
+
+    fusion: Fusion = "single-stream"
+    pooling: Pooling = "first-last"
+    base_layers: AtLeastZero = 0
+    entity_text: EntityText = "text"
+    pictures: str = "efficientnet-lite0"
+    picture_folder: str = ""
+    cells: AtLeastOne = 49
+    width: AtLeastOne = 128
+    heads: AtLeastOne = 4
+    own_layers: AtLeastZero = 1
+    layers: AtLeastZero = 1
+    shortcuts: bool = True
+    prior: bool = True
+    without: tuple[Input, ...] = ()
+    in_batch: AtLeastZero = 31
+    drop: Share = 0.1
+    drop_text: Share = 0.0
+    swap: Share = 0.0
 
 
 class TrainingConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -109,6 +147,7 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     model: ModelConfig
     training: TrainingConfig = TrainingConfig()
+    multimodal: MultimodalConfig = MultimodalConfig()
 
 
 def preset_names() -> list[str]:
@@ -138,8 +177,12 @@ def read_train_config(spec: str | Path, settings: Mapping[str, str] | None = Non
 def checked(config: TrainConfig) -> TrainConfig:
     """The configuration, if its parts fit together."""
     model = config.model
+    if model.kind != "multimodal" and config.multimodal != MultimodalConfig():
+        raise ConfigError(f"the settings of multimodal do not fit a {model.kind}. Leave them out")
     if model.kind == "joint":
         _check_joint(config)
+    elif model.kind == "multimodal":
+        _check_multimodal(config)
     elif model.kind == "map":
         _check_map(config)
     elif config.training.speakers:
@@ -180,6 +223,25 @@ def _check_map(config: TrainConfig) -> None:
         )
 
 
+def _check_multimodal(config: TrainConfig) -> None:
+    model, own = config.model, config.multimodal
+    for name in ("dimension", "separate", "fixed_entities", "typed", "frozen_layers"):
+        if getattr(model, name):
+            raise ConfigError(f"model.{name} = {getattr(model, name)} does not fit a multimodal model. Leave it out")
+    if config.training.speakers:
+        raise ConfigError(
+            "training.speakers does not fit a multimodal model: it learns from mentions, not from turns"
+        )
+    if own.width % own.heads:
+        raise ConfigError(
+            f"multimodal.width = {own.width} does not fit {own.heads} heads: it must be a multiple. Set it to "
+            f"{own.heads * max(1, own.width // own.heads)}"
+        )
+    for side in ("mention", "entity"):
+        if {f"{side}-text", f"{side}-picture"} <= set(own.without):
+            raise ConfigError(f"multimodal.without leaves out text and picture of each {side}. Keep one of them")
+
+
 def _check_joint(config: TrainConfig) -> None:
     model, training = config.model, config.training
     for name in ("dimension", "separate", "fixed_entities", "typed"):
@@ -199,9 +261,13 @@ def _check_joint(config: TrainConfig) -> None:
 
 def _lay(read: dict[str, Any], key: str, value: str) -> None:
     part, dot, name = key.partition(".")
-    known = {"model": ModelConfig, "training": TrainingConfig}
+    known: dict[str, type[msgspec.Struct]] = {
+        "model": ModelConfig,
+        "training": TrainingConfig,
+        "multimodal": MultimodalConfig,
+    }
     if not dot or part not in known:
-        raise ConfigError(f"{key!r} is no setting. Write it as model.NAME or training.NAME")
+        raise ConfigError(f"{key!r} is no setting. Write it as model.NAME, training.NAME or multimodal.NAME")
     if name not in known[part].__struct_fields__:
         raise ConfigError(f"there is no setting {key!r}. There is {', '.join(known[part].__struct_fields__)}")
     part_read = read.setdefault(part, {})

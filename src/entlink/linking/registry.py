@@ -61,6 +61,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "combination": "entlink.ranking.combination:CombinationRanker",
         "cross-encoder": "entlink.ranking.cross_encoder:CrossEncoderRanker",
         "joint": "entlink.ranking.joint:JointRanker",
+        "multimodal": "entlink.ranking.multimodal:MultimodalRanker",
         "prior-times-similarity": "entlink.ranking.similarity:SimilarityRanker",
     },
     "nil": {

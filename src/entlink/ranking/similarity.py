@@ -9,8 +9,7 @@ from typing import Literal
 from entlink.documents import Candidate
 from entlink.interfaces import Shortlist
 from entlink.kb.knowledge_base import KnowledgeBase
-
-_PRIORS = ("alias", "prior")
+from entlink.ranking.priors import priors
 
 
 class SimilarityRanker:
@@ -36,30 +35,13 @@ class SimilarityRanker:
         return [self._ranked(mention.text, candidates) for _, mention, candidates in shortlists]
 
     def _ranked(self, surface: str, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-        priors = self._priors(surface, candidates)
+        told = priors(self.kb, surface, candidates)
         is_told = any(self.evidence in one.evidence for one in candidates)
         scored = []
-        for prior, one in zip(priors, candidates, strict=True):
+        for prior, one in zip(told, candidates, strict=True):
             similarity = one.evidence.get(self.evidence, 0.0) if is_told else 1.0
             factors = [similarity, *(one.evidence.get(name, 0.0) for name in self.times if is_told)]
             score = prior * prod(factors if self.negative == "keep" else (max(0.0, factor) for factor in factors))
             # Of those that score 0, the more similar comes first, then the more common.
             scored.append(((-score, -similarity, -prior), Candidate(one.entity, score, one.evidence, one.title)))
         return [one for _, one in sorted(scored, key=lambda pair: pair[0])]
-
-    def _priors(self, surface: str, candidates: Sequence[Candidate]) -> list[float]:
-        found = [_prior(one) for one in candidates]
-        if None not in found:
-            return [prior for prior in found if prior is not None]
-        named = {name.entity: name.probability for name in self.kb.aliases(surface)}
-        return [
-            named.get(one.entity, 0.0) if prior is None else prior
-            for prior, one in zip(found, candidates, strict=True)
-        ]
-
-
-def _prior(candidate: Candidate) -> float | None:
-    """P(e|m) as a retriever told it; that of a near spelling is of another name."""
-    told = candidate.evidence
-    name = next((name for name in _PRIORS if name in told and not (name == "prior" and "edit" in told)), None)
-    return None if name is None else told[name]

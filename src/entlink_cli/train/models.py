@@ -1,4 +1,4 @@
-"""`entlink train`: a bi-encoder, a cross-encoder or a joint model trained on documents with gold."""
+"""`entlink train`: a bi-encoder, a cross-encoder, a joint or a multimodal model trained on documents with gold."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def _configure(parser: Parser) -> None:
     parser.add_argument(
         "model",
         metavar="MODEL",
-        help="what to train: bi-encoder, cross-encoder, joint, another configuration in the box, or a TOML file",
+        help="what to train: bi-encoder, cross-encoder, joint, multimodal, another configuration in the box, or a "
+        "TOML file",
     )
     parser.add_argument("data", metavar="DATA", nargs="+", help="documents with gold, of any format entlink reads")
     parser.add_argument("--kb", metavar="NAME.kb", required=True, help="the folder of the knowledge base")
@@ -198,7 +199,7 @@ def _tell(arguments: Namespace, config: TrainConfig, train_files: GoldFiles, dev
         lines.append(f"finds up to {training.negatives} wrong candidates for each: {_MINED[training.mine]}")
     if config.model.kind != "map" and (fetched := to_fetch(config.model.base)):
         lines.append(fetched)
-    kind = "joint model" if joint else config.model.kind
+    kind = f"{config.model.kind} model" if config.model.kind in ("joint", "multimodal") else config.model.kind
     lines.append(f"trains a {kind} from {config.model.base} on {training.device}: up to {steps:,} steps")
     lines.append(f"writes it to {arguments.output}")
     say(*lines)
@@ -264,10 +265,11 @@ COMMANDS = {
         _train,
         _configure,
         "Train a bi-encoder, which finds candidates by vectors, a cross-encoder, which orders a few of them, or a "
-        "joint model, which finds mentions and links them in one reading, on documents with gold. A training that "
-        "was interrupted goes on where it was when the command is given again. Gold that the knowledge base lacks "
-        "teaches nothing and is left out; to a joint model it is a mention still. `entlink train personal` is a "
-        "command of its own, for personal mentions. Needs pip install 'entlink[train]'.",
+        "joint model, which finds mentions and links them in one reading, or a multimodal model, which orders "
+        "candidates by text and picture, on documents with gold. A training that was interrupted goes on where it "
+        "was when the command is given again. Gold that the knowledge base lacks teaches nothing and is left out; to "
+        "a joint model it is a mention still. `entlink train personal` is a command of its own, for personal "
+        "mentions. Needs pip install 'entlink[train]'.",
         (
             "entlink train cross-encoder samples/conversations.jsonl --kb wiki.kb -o wiki-cross --dry-run",
             "entlink train bi-encoder samples/conversations.jsonl --kb wiki.kb -o wiki-dual --set training.epochs=3 "

@@ -14,7 +14,7 @@ from entlink.io.checksums import checksum
 CARD = "model.json"
 _SMALL = (".json", ".txt", ".md")
 Kind = Literal[
-    "transformer", "static", "picture", "dual", "cross", "joint", "map"
+    "transformer", "static", "picture", "dual", "cross", "joint", "map", "multimodal"
 ]  # those after the first three were trained on mentions and entities
 
 

@@ -109,6 +109,8 @@ class _Graph(GraphWriter):
         if self._precision == "int8":
             self._constants()
         hidden = self._embeddings()
+        if not config.num_hidden_layers:
+            self.node("Identity", [hidden], ["last_hidden_state"])
         for number in range(config.num_hidden_layers):
             last = number == config.num_hidden_layers - 1
             hidden = self._layer(

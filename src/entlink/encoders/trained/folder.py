@@ -33,13 +33,14 @@ if TYPE_CHECKING:
 
     Head = Mapping[str, NDArray[numpy.float32]]
 
-Kind = Literal["dual", "cross", "joint", "map"]
-GRAPH, MENTION_GRAPH, ENTITY_GRAPH = "model.onnx", "mention.onnx", "entity.onnx"
+Kind = Literal["dual", "cross", "joint", "map", "multimodal"]
+GRAPH, MENTION_GRAPH, ENTITY_GRAPH, PAIR_GRAPH = "model.onnx", "mention.onnx", "entity.onnx", "pair.onnx"
 TOKENIZER, HEAD = "tokenizer.json", "head.safetensors"
 _READ = (
     GRAPH,
     MENTION_GRAPH,
     ENTITY_GRAPH,
+    PAIR_GRAPH,
     TOKENIZER,
     HEAD,
     TYPES,
@@ -49,6 +50,7 @@ _WANTED = {
     "cross": "a cross-encoder, which scores pairs of a mention and an entity",
     "joint": "a joint model, which finds mentions and links them",
     "map": "a map over the vectors of an encoder",
+    "multimodal": "a multimodal model, which scores pairs by text and picture",
 }
 
 

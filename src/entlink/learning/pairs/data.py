@@ -10,6 +10,7 @@ import numpy
 from entlink.errors import ConfigError
 from entlink.io.progress import Progress, ignore_progress
 from entlink.learning.joint.texts import TaughtText, taught_texts, with_negatives_of
+from entlink.learning.multimodal.examples import PicturedExample, pictured
 from entlink.learning.pairs.examples import Example, gold_examples
 from entlink.learning.pairs.mining import Retrieve, name_negatives, nearest_negatives, retrieved_negatives
 
@@ -23,10 +24,10 @@ _One = TypeVar("_One", Example, TaughtText)
 
 
 class Prepared(NamedTuple):
-    """What `train` takes: mentions by themselves, or, for a joint model, texts."""
+    """What `train` takes: mentions, for a multimodal model with candidates; for a joint model, texts."""
 
-    examples: list[Example] | list[TaughtText]
-    held_out: list[Example] | list[TaughtText]
+    examples: list[Example] | list[TaughtText] | list[PicturedExample]
+    held_out: list[Example] | list[TaughtText] | list[PicturedExample]
 
 
 def prepare(
@@ -51,6 +52,9 @@ def prepare(
     else:
         held_out = drawn(list(gold_examples(kb, dev)), training.held_out, training.seed)
     both = mine(config, kb, [*examples, *held_out], retrieve=retrieve, progress=progress)
+    if config.model.kind == "multimodal":
+        seen = pictured(kb, both)
+        return Prepared(seen[: len(examples)], seen[len(examples) :])
     return Prepared(both[: len(examples)], both[len(examples) :])
 
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 STRENGTHS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)  # from strong to weak, each begun from the one before
 _PATIENCE = 2  # strengths that may be worse before weaker ones are left out
 _STEPS, _PAST = 150, 8
-_TOLERANCE = 1e-6
+_TOLERANCE, _TOLERANCE_OF_MANY = 1e-6, 1e-4  # of the loss: with many columns, scores stop to move long before
+_MANY = 8  # columns
 _FEW = 3  # so many times as many features as rows, and it is quicker to fit in the space of the rows
 
 
@@ -86,7 +87,7 @@ def fit(design: Features, loss: Loss, strength: float, start: Probe | None = Non
         first = numpy.zeros(width * columns + columns)
     else:
         first = numpy.concatenate([start.weights.reshape(-1), start.bias]).astype(numpy.float64)
-    flat = minimised(objective, first)
+    flat = minimised(objective, first, tolerance=_TOLERANCE if columns < _MANY else _TOLERANCE_OF_MANY)
     return Probe(
         flat[:-columns].reshape(width, columns).astype(numpy.float32), flat[-columns:].astype(numpy.float32), strength
     )
@@ -117,12 +118,17 @@ def choose(
     return best
 
 
-def minimised(objective: Callable[[Floats], tuple[float, Floats]], first: Floats, steps: int = _STEPS) -> Floats:
+def minimised(
+    objective: Callable[[Floats], tuple[float, Floats]],
+    first: Floats,
+    steps: int = _STEPS,
+    tolerance: float = _TOLERANCE,
+) -> Floats:
     """Where the objective, with its gradient, is least."""
     try:
         from scipy.optimize import minimize
     except ImportError:
         raise MissingExtraError("fitting probes", "eval") from None
-    options = {"maxiter": steps, "maxcor": _PAST, "ftol": _TOLERANCE, "gtol": 1e-5}
+    options = {"maxiter": steps, "maxcor": _PAST, "ftol": tolerance, "gtol": 1e-5}
     found: Floats = minimize(objective, first, jac=True, method="L-BFGS-B", options=options).x
     return found

@@ -83,7 +83,7 @@ def train(
     if config.model.kind == "map":
         taught, aside = ([one for one in part if isinstance(one, Example)] for part in (examples, held_out))
         mapping = MapTraining(config, kb, device, progress)
-        with _alone_in(folder):
+        with alone_in(folder):
             state, looked_at = mapping.run(
                 taught, aside, folder / CHECKPOINT, minutes=minutes, restart=restart, spent=monotonic() - began
             )
@@ -92,7 +92,7 @@ def train(
             mapping.export(folder, told, name=name or folder.resolve().name, command=command)
             Checkpoints(folder / CHECKPOINT, {}).remove()
         return report
-    with _alone_in(folder):
+    with alone_in(folder):
         base = load_base(config.model.base, progress)
         course = _course(Learning(config, kb, base, device, progress), examples, held_out)
         facts = {**msgspec.to_builtins(config), "base weights": base.identity, **course.facts}
@@ -124,7 +124,7 @@ def train(
 
 
 @contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
+def alone_in(folder: Path) -> Iterator[None]:
     """Only one training writes to a folder; where it is refused, neither its lock nor an empty folder stays."""
     is_new = not folder.exists()
     with write_lock(folder, _LOCK):
@@ -167,7 +167,7 @@ def check_start(config: TrainConfig, folder: Path, *, restart: bool = False) -> 
     checked(config)
     base = check_base(config.model)
     device = device_of(config.training.device)
-    _check_folder(folder, base, restart)
+    check_folder(folder, base, restart)
     return device
 
 
@@ -224,7 +224,7 @@ def kb_name(kb: KnowledgeBase) -> str:
     return kb.folder.name
 
 
-def _check_folder(folder: Path, base: Path | None, restart: bool) -> None:
+def check_folder(folder: Path, base: Path | None, restart: bool) -> None:
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: this is a file. Give a folder for the model")
     if base is not None and folder.exists() and folder.samefile(base):

@@ -72,7 +72,10 @@ def _lines(report: WikiEntReport) -> Iterator[str]:
         "Sentences in which an author linked words to a page, each with the first words of that page. It trains "
         "encoders of entities, such as EntELMo, to tell an entity from its context and from its description."
     )
-    yield from ("", f"Made by entlink {report.entlink}; `card.json` beside this file has the command and all options.")
+    yield from (
+        "",
+        f"Made by entlink {report.entlink}; `card.json` beside this file has the command and all options.",
+    )
     yield from ("", "## Composition", "", "| file | a line is | lines |", "|---|---|---|")
     yield f"| `contexts.jsonl` | a sentence, the span of one link in it, the entity, the page | {report.contexts:,} |"
     yield f"| `descriptions.jsonl` | an entity, its title, the first {words:,} words of its page | {report.entities:,} |"

@@ -111,9 +111,7 @@ def _page(page: Page, plan: PartPlan, tokens: Tokens) -> _Page:
     return _Page(key, page.entity.id, page.entity.title, tokens.after(text, 0, plan.description_tokens))
 
 
-def _links(
-    page: Page, plan: PartPlan, tokens: Tokens, read: ReadCounts
-) -> Iterator[tuple[str, str, int, int, str]]:
+def _links(page: Page, plan: PartPlan, tokens: Tokens, read: ReadCounts) -> Iterator[tuple[str, str, int, int, str]]:
     for paragraph in page.paragraphs:
         if paragraph.kind in plan.kinds:
             for sentence, start, end, target in _of_paragraph(paragraph, plan, tokens, read):

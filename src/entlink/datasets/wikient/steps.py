@@ -13,7 +13,7 @@ from entlink.datasets.temporal.counting import resolve_titles
 from entlink.datasets.wikient.card import FileCard, SourceFile, WikiEntReport, datasheet, told_options
 from entlink.datasets.wikient.options import WikiEntOptions
 from entlink.datasets.wikient.rows import CONTEXTS, DESCRIPTIONS, Context, Description
-from entlink.datasets.wikient.staging import COLUMNS, LINKS, PAGES, REDIRECTS, PartPlan, ReadCounts, read_card, stage
+from entlink.datasets.wikient.staging import COLUMNS, PartPlan, ReadCounts, read_card, stage
 from entlink.engine.protocol import Engine, JsonFiles, SqlSession, Task
 from entlink.errors import InputError
 from entlink.io.atomic import write_whole

@@ -6,6 +6,7 @@ step works on as many rows as are that long. `torch.nn.LSTM` has a projection, b
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -116,7 +117,7 @@ class _Recurrence(torch.autograd.Function):
 def _previous(sizes: Sequence[int]) -> Tensor:
     """Of each packed token but the first of its row, the place of the one before it."""
     places, start = [], 0
-    for before, size in zip(sizes, sizes[1:], strict=False):
+    for before, size in itertools.pairwise(sizes):
         places.append(torch.arange(start, start + size))
         start += before
     return torch.cat(places) if places else torch.zeros(0, dtype=torch.long)

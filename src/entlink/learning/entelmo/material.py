@@ -68,7 +68,7 @@ class EntElmoMaterial:
     """Lessons of one set; those held out share the words, the descriptions and the vocabulary with the others.
 
     `vocabulary` has the words that are predicted, the most frequent first after the special ones; `known` says of
-    each form which of them it is.
+    each form which of them it is, and `counts` how often each comes in the whole set.
     """
 
     def __init__(
@@ -78,9 +78,10 @@ class EntElmoMaterial:
         table: NDArray[numpy.int16],
         known: NDArray[numpy.int64],
         vocabulary: Sequence[str],
+        counts: NDArray[numpy.int64],
     ) -> None:
         self.lessons, self.descriptions, self.table = lessons, descriptions, table
-        self.known, self.vocabulary = known, vocabulary
+        self.known, self.vocabulary, self.counts = known, vocabulary, counts
         self.negatives = _Nothing(len(lessons))
 
     def __len__(self) -> int:
@@ -136,12 +137,12 @@ def read_material(
     ]
     aside = _pages_held_out([one.page for one, lesson in contexts if lesson], held_out, seed)
     lessons = [(one.page in aside, lesson) for one, lesson in contexts if lesson]
-    known, vocabulary = _vocabulary(forms, model.vocabulary)
+    known, vocabulary, counts = _vocabulary(forms, model.vocabulary)
     table = word_bytes(forms.numbers, shape.word_bytes)
     taught, looked_at = ([one for is_aside, one in lessons if is_aside == wanted] for wanted in (False, True))
     if not taught:
         raise InputError(f"{folder}: there is no context to train on. Build the set from more pages")
-    rest = (descriptions, table, known, vocabulary)
+    rest = (descriptions, table, known, vocabulary, counts)
     return EntElmoMaterial(taught, *rest), EntElmoMaterial(looked_at, *rest)
 
 
@@ -171,8 +172,8 @@ def start_sign(shape: RecurrentShape, *, is_context: bool) -> str:
     return CONTEXT_START if is_context else DESCRIPTION_START
 
 
-def _vocabulary(forms: Forms, size: int) -> tuple[NDArray[numpy.int64], list[str]]:
-    """Of each form its number in the vocabulary, and the vocabulary: the most frequent forms."""
+def _vocabulary(forms: Forms, size: int) -> tuple[NDArray[numpy.int64], list[str], NDArray[numpy.int64]]:
+    """Of each form its number in the vocabulary, the vocabulary (the most frequent forms), and how often each is."""
     counted = sorted(
         (form for form in forms.numbers if form not in SPECIAL), key=lambda form: -forms.counts[forms.numbers[form]]
     )
@@ -181,7 +182,8 @@ def _vocabulary(forms: Forms, size: int) -> tuple[NDArray[numpy.int64], list[str
     for number, word in enumerate(vocabulary):
         if word in forms.numbers:
             known[forms.numbers[word]] = number
-    return known, vocabulary
+    counts = numpy.bincount(known, weights=forms.counts, minlength=len(vocabulary)).astype(numpy.int64)
+    return known, vocabulary, counts
 
 
 def _pages_held_out(pages: Sequence[str], wanted: int, seed: int) -> set[str]:

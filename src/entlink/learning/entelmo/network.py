@@ -88,21 +88,24 @@ class BiLm(nn.Module):
 
 
 class SampledLayer(nn.Module):
-    """A linear layer with a value for each word of the vocabulary."""
+    """A linear layer with a value for each word of the vocabulary, which begins at how frequent each word is."""
 
-    def __init__(self, vocabulary: int, width: int) -> None:
+    def __init__(self, counts: Tensor, width: int) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.randn(vocabulary, width) * _SOFTMAX_STD)
-        self.bias = nn.Parameter(torch.zeros(vocabulary))
+        self.weight = nn.Parameter(torch.randn(len(counts), width) * _SOFTMAX_STD)
+        self.bias = nn.Parameter(torch.log((counts + 1) / (counts + 1).sum()).float())
 
 
 class EntElmo(nn.Module):
-    """The language model, its softmax, and the decoders of descriptions and contexts that the variant has."""
+    """The language model, its softmax, and the decoders of descriptions and contexts that the variant has.
+
+    `counts` say how often each word of the vocabulary comes.
+    """
 
     def __init__(
         self,
         shape: RecurrentShape,
-        vocabulary: int,
+        counts: Tensor,
         dropout: float,
         *,
         describes: bool,
@@ -112,7 +115,7 @@ class EntElmo(nn.Module):
         super().__init__()
         self.bf16 = bf16
         self.lm = BiLm(shape, dropout, bf16=bf16)
-        self.softmax = SampledLayer(vocabulary, shape.projection)
-        self.description = SampledLayer(vocabulary, 2 * shape.projection) if describes else None
-        self.context = SampledLayer(vocabulary, 2 * shape.projection) if tells_contexts else None
+        self.softmax = SampledLayer(counts, shape.projection)
+        self.description = SampledLayer(counts, 2 * shape.projection) if describes else None
+        self.context = SampledLayer(counts, 2 * shape.projection) if tells_contexts else None
         self.dropout = nn.Dropout(dropout)

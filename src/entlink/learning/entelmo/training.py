@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import torch
@@ -27,6 +27,10 @@ from entlink.learning.loop import Loop
 from entlink.learning.pairs.batches import epoch_order
 from entlink.learning.train import CHECKPOINT, alone_in, check_folder
 from entlink.version import __version__
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
 
 
 class EntElmoReport(msgspec.Struct, frozen=True):
@@ -74,7 +78,7 @@ def train_entelmo(
         training = config.training
         material, aside = read_material(source, config.model, training.held_out, training.seed, progress)
         torch.manual_seed(training.seed)
-        network = make_entelmo(config, len(material.vocabulary))
+        network = make_entelmo(config, material.counts)
         facts = {
             **msgspec.to_builtins(config),
             "contexts": material.digest(),
@@ -108,12 +112,12 @@ def train_entelmo(
     return report
 
 
-def make_entelmo(config: EntElmoConfig, vocabulary: int) -> EntElmo:
-    """The network before its first step."""
+def make_entelmo(config: EntElmoConfig, counts: NDArray[numpy.int64]) -> EntElmo:
+    """The network before its first step; `counts` say how often each word of its vocabulary comes."""
     model = config.model
     return EntElmo(
         model.shape,
-        vocabulary,
+        torch.from_numpy(counts),
         model.dropout,
         describes=model.describes,
         tells_contexts=model.tells_contexts,

@@ -22,6 +22,7 @@ CATALOGUE: dict[str, Entry] = {
     "train": Entry("train.models", "train a bi-encoder, a cross-encoder or a joint model on gold"),
     "train names": Entry("train.names", "learn from documents with gold what surfaces are linked to"),
     "train detector": Entry("train.detector", "learn from documents with gold which spans of texts are to be linked"),
+    "train entelmo": Entry("train.entelmo", "train an encoder of entities on hyperlinks with descriptions"),
     "train personal": Entry("train.personal", "fit what resolves personal mentions, on conversations with gold"),
     "adapt": Entry("adapt", "learn a knowledge base from its own texts and links, without annotated data"),
     "stages": Entry("stages", "list the stages a linker can be made of"),
@@ -53,6 +54,9 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "datasets build temporal": Entry(
         "datasets.temporal", "make a set of mentions over time with gold from a wiki's full history"
+    ),
+    "datasets build wikient": Entry(
+        "datasets.wikient", "make a set of sentences with links and the descriptions of what they link to"
     ),
     "datasets list": Entry("datasets.look", "list the datasets entlink has a card of"),
     "datasets info": Entry("datasets.look", "show what a dataset measures, its licence, and how to get it"),

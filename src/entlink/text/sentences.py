@@ -9,61 +9,10 @@ Place = tuple[int, int]
 _END = re.compile(r"(?:[.!?…]+['\"”’)\]]*(?=\s)|[。！？]+[”’」』）]*|\n)\s*")
 _NEXT = re.compile(r"['\"“‘(\[]*[^\s'\"“‘(\[]")
 # After these a point ends no sentence, nor after a single letter, which is an initial.
-_SHORT = frozenset(
-    [
-        "mr",
-        "mrs",
-        "ms",
-        "dr",
-        "prof",
-        "st",
-        "mt",
-        "ft",
-        "sr",
-        "jr",
-        "rev",
-        "gen",
-        "col",
-        "capt",
-        "lt",
-        "sgt",
-        "hon",
-        "gov",
-        "sen",
-        "rep",
-        "no",
-        "nos",
-        "vol",
-        "vols",
-        "fig",
-        "figs",
-        "pp",
-        "ed",
-        "eds",
-        "vs",
-        "cf",
-        "al",
-        "etc",
-        "approx",
-        "ca",
-        "est",
-        "inc",
-        "ltd",
-        "co",
-        "corp",
-        "jan",
-        "feb",
-        "mar",
-        "apr",
-        "jun",
-        "jul",
-        "aug",
-        "sep",
-        "sept",
-        "oct",
-        "nov",
-        "dec",
-    ]
+_SHORT = re.compile(
+    r"mrs?|ms|dr|prof|st|mt|ft|sr|jr|rev|gen|col|capt|lt|sgt|hon|gov|sen|rep|nos?|vols?|figs?|pp|eds?|vs|cf|al|etc|"
+    r"approx|ca|est|inc|ltd|co|corp|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|[^\W\d_]",
+    re.IGNORECASE,
 )
 _LAST_WORD = re.compile(r"(\w+)\.$")
 
@@ -92,7 +41,7 @@ def _ends(text: str, match: re.Match[str]) -> bool:
     if match[0].rstrip() != ".":
         return True
     last = _LAST_WORD.search(text, max(0, match.start() - 20), match.start() + 1)
-    return last is None or not ((len(last[1]) == 1 and last[1].isalpha()) or last[1].lower() in _SHORT)
+    return last is None or _SHORT.fullmatch(last[1]) is None
 
 
 def _trimmed(text: str, start: int, end: int) -> Iterator[Place]:

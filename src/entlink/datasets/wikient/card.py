@@ -78,7 +78,7 @@ def _lines(report: WikiEntReport) -> Iterator[str]:
     )
     yield from ("", "## Composition", "", "| file | a line is | lines |", "|---|---|---|")
     yield f"| `contexts.jsonl` | a sentence, the span of one link in it, the entity, the page | {report.contexts:,} |"
-    yield f"| `descriptions.jsonl` | an entity, its title, the first {words:,} words of its page | {report.entities:,} |"
+    yield f"| `descriptions.jsonl` | an entity, its title, its page's first {words:,} words | {report.entities:,} |"
     yield from ("", "## Collection", "", "| source | format | bytes | SHA-256 |", "|---|---|---|---|")
     for source in report.sources:
         yield f"| {source.name} | {source.format} | {source.bytes:,} | `{source.sha256[:16]}…` |"

@@ -52,7 +52,8 @@ def read_descriptions(folder: Path | str) -> Iterator[Description]:
 def _read(path: Path, kind: type[_Row]) -> Iterator[_Row]:
     if not path.is_file():
         raise NotFoundError(
-            f"{path}: no such file, so {path.parent} is no WikiEnt set. Make one with `entlink datasets build wikient`"
+            f"{path}: no such file, so {path.parent} is no WikiEnt set. "
+            "Make one with `entlink datasets build wikient`"
         )
     decoder = msgspec.json.Decoder(kind)
     with path.open("rb") as file:

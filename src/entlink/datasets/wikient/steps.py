@@ -28,7 +28,7 @@ _FOUND = "found.json"
 
 
 class Found(msgspec.Struct, frozen=True):
-    """What became of the links: those to a page, those of them with a description, and how many entities these are."""
+    """What became of links: those to a page, those of them with a description, and how many entities these are."""
 
     resolved: int
     contexts: int
@@ -84,22 +84,15 @@ def join(engine: Engine, parts: Sequence[Path], path: Path) -> None:
 
 def _write(session: SqlSession, path: Path) -> Found:
     """Write the rows, streamed, in the order of the source."""
-    write_rows(
-        (
-            Context(*row)
-            for row in session.rows(
-                "SELECT sentence, a, b, e, page FROM linked JOIN described ON described.i = linked.e ORDER BY p, o"
-            )
-        ),
-        path / CONTEXTS,
-    )
+    joined = "FROM linked JOIN described ON described.i = linked.e"
+    contexts = session.rows(f"SELECT p, o, sentence, a, b, e, page {joined} ORDER BY p, o")
+    write_rows((Context(*row[2:]) for row in contexts), path / CONTEXTS)
     wanted = "FROM described WHERE EXISTS (SELECT 1 FROM linked WHERE linked.e = described.i)"
-    write_rows(
-        (Description(*row) for row in session.rows(f"SELECT i, n, d {wanted} ORDER BY i")), path / DESCRIPTIONS
-    )
+    descriptions = session.rows(f"SELECT i, n, d {wanted} ORDER BY i")
+    write_rows((Description(*row) for row in descriptions), path / DESCRIPTIONS)
     return Found(
         session.number("SELECT count(*) FROM linked"),
-        session.number("SELECT count(*) FROM linked JOIN described ON described.i = linked.e"),
+        session.number(f"SELECT count(*) {joined}"),
         session.number(f"SELECT count(*) {wanted}"),
     )
 

@@ -1,4 +1,4 @@
-"""A bidirectional language model of ELMo's kind as an encoder: of texts, of mentions in sentences, of descriptions."""
+"""EntELMo or ELMo as an encoder: of texts, of mentions in sentences, of descriptions."""
 
 from __future__ import annotations
 
@@ -100,7 +100,8 @@ def load_recurrent(folder: Path, card: ModelCard) -> RecurrentEncoder:
         shape = checked_shape(msgspec.convert(card.settings, RecurrentShape))
     except (msgspec.ValidationError, ConfigError) as problem:
         raise DamagedError(
-            f"{folder}: the settings in the card of the model {card.name!r} cannot be read ({problem}). Train it again"
+            f"{folder}: the settings in the card of the model {card.name!r} cannot be read ({problem}). "
+            "Train it again"
         ) from problem
     path = folder / WEIGHTS
     try:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Sample(NamedTuple):
-    """Words drawn as negatives, each once; `correction` is the logarithm of how often each word was to be expected."""
+    """Words drawn as negatives, each once; `correction` is the logarithm of how often a word was to be expected."""
 
     words: Tensor  # [n]
     is_drawn: Tensor  # [vocabulary]

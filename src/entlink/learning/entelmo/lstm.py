@@ -37,7 +37,7 @@ class ProjectedLstm(nn.Module):
         with torch.autocast("cpu", torch.bfloat16, enabled=self.bf16):
             gates = nn.functional.linear(packed, self.input)  # [tokens, 4h]
         found: Tensor = _Recurrence.apply(
-            gates.float() + self.bias, self.recurrent, self.projection, list(sizes), self.clip, self.bf16
+            gates.to(self.bias.dtype) + self.bias, self.recurrent, self.projection, list(sizes), self.clip, self.bf16
         )
         return found
 

@@ -80,7 +80,7 @@ def train_entelmo(
         torch.manual_seed(training.seed)
         network = make_entelmo(config, material.counts)
         facts = {
-            **msgspec.to_builtins(config),
+            **msgspec.json.decode(msgspec.json.encode(config)),  # as it will be read: lists within lists
             "contexts": material.digest(),
             "held-out contexts": aside.digest(),
             "commit": commit(),

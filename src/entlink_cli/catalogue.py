@@ -16,11 +16,15 @@ CATALOGUE: dict[str, Entry] = {
     "chat": Entry("chat", "link a conversation turn by turn, as it is typed"),
     "evaluate": Entry("evaluate", "score predictions against gold, and say which stage lost what"),
     "compare": Entry("evaluate", "compare two runs over the same gold, with a test"),
+    "probe": Entry("probe", "measure what the vectors of encoders know of entities"),
     "report": Entry("report", "write a page on one or several runs, with CSV and LaTeX beside it"),
     "tune": Entry("tune", "choose the settings of a linker on documents with gold"),
     "calibrate": Entry("calibrate", "fit probabilities and a threshold for NIL to a linker, without annotated data"),
     "train": Entry("train.models", "train a bi-encoder, a cross-encoder or a joint model on gold"),
     "train names": Entry("train.names", "learn from documents with gold what surfaces are linked to"),
+    "train entities": Entry(
+        "train.entities", "learn a vector for each entity from documents with gold, by what is linked together"
+    ),
     "train detector": Entry("train.detector", "learn from documents with gold which spans of texts are to be linked"),
     "train entelmo": Entry("train.entelmo", "train an encoder of entities on hyperlinks with descriptions"),
     "train personal": Entry("train.personal", "fit what resolves personal mentions, on conversations with gold"),

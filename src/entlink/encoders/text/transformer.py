@@ -55,6 +55,11 @@ class TransformerEncoder:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.identity}>"
 
+    @property
+    def parts(self) -> tuple[Backend, Reader]:
+        """The model that runs, and what reads texts for it."""
+        return self._backend, self._reader
+
     def encode(self, texts: Sequence[str]) -> Vectors:
         """A row a text, of unit length; of a text longer than the window, the beginning is read."""
         distinct = list(dict.fromkeys(texts))
@@ -85,7 +90,7 @@ class TransformerEncoder:
         ]
         tokens = [self._reader.marked(placed[number].ids[part.first : part.last]) for number, part in parts]
         for batch in batches([len(one.ids) for one in tokens]):
-            hidden = self._backend.run_middle(*_padded([tokens[at] for at in batch]))
+            hidden = self._backend.run_middle(*padded([tokens[at] for at in batch]))
             for row, at in enumerate(batch):
                 (number, part), first = parts[at], tokens[at].first - parts[at][1].first
                 found[number][part.from_ : part.to] = hidden[row, first + part.from_ : first + part.to]
@@ -115,10 +120,10 @@ class TransformerEncoder:
 
 def encoded(backend: Backend, batch: list[Tokens], pooling: Pooling) -> Vectors:
     """A row for each of some tokens that are run together, as the model gives it."""
-    return _pooled(backend.run(*_padded(batch)), batch, pooling)
+    return _pooled(backend.run(*padded(batch)), batch, pooling)
 
 
-def _padded(batch: list[Tokens]) -> tuple[Ids, Ids]:
+def padded(batch: list[Tokens]) -> tuple[Ids, Ids]:
     """The ids and the mask of tokens that are run together."""
     longest = max(len(tokens.ids) for tokens in batch)
     ids = numpy.zeros((len(batch), longest), numpy.int64)

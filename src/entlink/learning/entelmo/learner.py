@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from entlink.io.progress import Progress
     from entlink.learning.entelmo.config import EntElmoModel
-    from entlink.learning.entelmo.material import EntElmoMaterial
+    from entlink.learning.entelmo.material import EntElmoMaterial, Lesson
     from entlink.learning.entelmo.network import EntElmo, Layers, SampledLayer
     from entlink.learning.pairs.batches import Chosen
 
@@ -98,28 +98,19 @@ class EntElmoLearner:
         texts = [one.words for one in lessons] + [material.descriptions[one.description] for one in lessons]
         batch, words = _read(material, texts)
         layers = self.network.lm(batch)
-        is_context = batch.rows < len(lessons)
         of_words, places = self._language(layers, batch, words, sample)
+        is_context = batch.rows < len(lessons)
         contexts, descriptions = of_words[is_context[places]], of_words[~is_context[places]]
-        none = contexts.new_zeros(0)
-        from_mention = from_description = none
-        if self.network.description is not None or self.network.context is not None:
-            top = layers.top()
-            inner = _without_signs(batch)
-            mentions = torch.zeros(len(words), dtype=torch.bool)
-            starts = numpy.cumsum([0, *(len(one.words) for one in lessons)])
-            for start, one in zip(starts, lessons, strict=False):
-                mentions[start + one.first : start + one.last] = True
-            if self.network.description is not None:
-                seen = _means(top, batch.rows, mentions, 0, len(lessons))
-                wanted = inner & ~is_context
-                from_mention = self._bag(
-                    self.network.description, seen, batch.rows - len(lessons), wanted, words, sample
-                )
-            if self.network.context is not None:
-                seen = _means(top, batch.rows, inner & ~is_context, len(lessons), len(lessons))
-                wanted = mentions if self._model.variant == "etn" else inner & is_context
-                from_description = self._bag(self.network.context, seen, batch.rows, wanted, words, sample)
+        from_mention = from_description = contexts.new_zeros(0)
+        inner, mentions = _without_signs(batch), _mentions(lessons, len(words))
+        described, rows = inner & ~is_context, batch.rows % len(lessons)  # a context and its description are one row
+        if self.network.description is not None:
+            seen = _means(layers.top(), rows, mentions, len(lessons))
+            from_mention = self._bag(self.network.description, seen, rows, described, words, sample)
+        if self.network.context is not None:
+            seen = _means(layers.top(), rows, described, len(lessons))
+            wanted = mentions if self._model.variant == "etn" else inner & is_context
+            from_description = self._bag(self.network.context, seen, rows, wanted, words, sample)
         return Parts(contexts, descriptions, from_mention, from_description)
 
     def _language(self, layers: Layers, batch: Batch, words: Tensor, sample: Sample) -> tuple[Tensor, Tensor]:
@@ -155,9 +146,19 @@ def _without_signs(batch: Batch) -> Tensor:
     return found & ~first
 
 
-def _means(states: Tensor, rows: Tensor, wanted: Tensor, first: int, count: int) -> Tensor:
-    """The mean of the wanted tokens of each of `count` rows from `first` on."""
+def _mentions(lessons: Sequence[Lesson], size: int) -> Tensor:
+    """Of each token of a batch, whose first rows are the contexts of these lessons, whether it is of the mention."""
+    found = torch.zeros(size, dtype=torch.bool)
+    start = 0
+    for one in lessons:
+        found[start + one.first : start + one.last] = True
+        start += len(one.words)
+    return found
+
+
+def _means(states: Tensor, rows: Tensor, wanted: Tensor, count: int) -> Tensor:
+    """The mean of the wanted tokens of each of so many rows."""
     places = wanted.nonzero()[:, 0]
-    own = rows[places] - first
+    own = rows[places]
     summed = states.new_zeros(count, states.shape[1]).index_add(0, own, states.index_select(0, places))
     return summed / torch.bincount(own, minlength=count).clamp(min=1)[:, None]

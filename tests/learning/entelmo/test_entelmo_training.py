@@ -13,9 +13,11 @@ from torch.nn.functional import cross_entropy
 
 from corpora import KilledError
 from entlink.documents import Span
+from entlink.encoders.layered.loading import load_layered
 from entlink.encoders.loading import load_encoder
 from entlink.encoders.recurrent.words import CONTEXT_START, SENTENCE_END, SENTENCE_START, word_bytes
 from entlink.errors import ConfigError, DamagedError, ExistsError, InputError, NotFoundError
+from entlink.interfaces import LayeredEncoder
 from entlink.io.progress import ignore_progress
 from entlink.learning.entelmo.batches import make_batch
 from entlink.learning.entelmo.config import Variant, preset_names, read_entelmo_config
@@ -145,6 +147,8 @@ def test_the_written_encoder_gives_the_layers_that_torch_gives(wikient, tmp_path
     train_entelmo(config, wikient, tmp_path / "model")
     encoder = load_encoder(tmp_path / "model")
     assert (encoder.layers, encoder.dimension, encoder.mixing) == (3, 12, "softmax")
+    assert isinstance(encoder, LayeredEncoder)
+    assert load_layered(tmp_path / "model").identity == encoder.identity
     contexts = [("The Old mill's wheel, at dawn .", Span(4, 14)), ("Ferry", Span(0, 5))]
     texts = ["An abbey is old .", "a", ""]
     found, described = encoder.encode_contexts(contexts), encoder.encode_descriptions(texts)
@@ -201,7 +205,7 @@ def test_contexts_are_cut_around_their_mention(wikient):
     model = make_config(context_tokens=4, description_tokens=3).model
     material, _ = read_material(wikient, model, 0, 0, ignore_progress)
     forms = {tuple(row): word for word, row in _table(material).items()}
-    for lesson in material.lessons:
+    for lesson in map(material.lessons.__getitem__, range(len(material))):
         words = [forms[tuple(material.table[number])] for number in lesson.words]
         assert len(words) <= 6 and words[0] == CONTEXT_START and words[-1] == SENTENCE_END
         assert words[lesson.last - 1] in ("harbour", "castle", "mill", "abbey", "quarry", "ferry", "market", "tower")

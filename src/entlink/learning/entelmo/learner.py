@@ -73,8 +73,8 @@ class EntElmoLearner:
         everything = log_uniform_sample(size, size)
         for start in range(0, len(material), _LOOKED_AT_ONCE):
             progress(stage, start, len(material))
-            texts = [one.words for one in material.lessons[start : start + _LOOKED_AT_ONCE]]
-            batch, words = _read(material, texts)
+            rows = range(start, min(start + _LOOKED_AT_ONCE, len(material)))
+            batch, words = _read(material, [material.lessons[at].words for at in rows])
             found.append(self._language(self.network.lm(batch), batch, words, everything)[0].double())
         return exp(-float(torch.cat(found).mean()))
 

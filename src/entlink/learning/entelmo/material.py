@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -46,6 +47,37 @@ class Lesson(NamedTuple):
     description: int
 
 
+class LessonTable:
+    """Lessons in a few arrays: an object for each would take ten times the memory."""
+
+    def __init__(self) -> None:
+        self._words = array("i")
+        self._ends, self._places = array("q"), array("i")
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    def __getitem__(self, at: int) -> Lesson:
+        begin, end = self._ends[at - 1] if at else 0, self._ends[at]
+        return Lesson(numpy.array(self._words[begin:end], numpy.int32), *self._places[3 * at : 3 * at + 3])
+
+    def append(self, lesson: Lesson) -> None:
+        self._words.extend(lesson.words.tolist())
+        self._ends.append(len(self._words))
+        self._places.extend(lesson[1:])
+
+    def tokens(self, at: int) -> int:
+        """How many words the context of a lesson has."""
+        return self._ends[at] - (self._ends[at - 1] if at else 0)
+
+    def description(self, at: int) -> int:
+        """The place of the description of a lesson."""
+        return self._places[3 * at + 2]
+
+    def digest(self) -> bytes:
+        return hashlib.sha256(self._words.tobytes() + self._ends.tobytes() + self._places.tobytes()).digest()
+
+
 class Forms:
     """The different words of a set, numbered as they come, and how often each came."""
 
@@ -73,7 +105,7 @@ class EntElmoMaterial:
 
     def __init__(
         self,
-        lessons: Sequence[Lesson],
+        lessons: LessonTable,
         descriptions: Sequence[Row],
         table: NDArray[numpy.int16],
         known: NDArray[numpy.int64],
@@ -89,16 +121,14 @@ class EntElmoMaterial:
 
     def tokens(self, at: int) -> int:
         """How many words a lesson has, those of its description and all signs counted."""
-        lesson = self.lessons[at]
-        return len(lesson.words) + len(self.descriptions[lesson.description])
+        description = self.lessons.description(at)
+        return self.lessons.tokens(at) + len(self.descriptions[description])
 
     def digest(self) -> str:
         """What the lessons are, as a checksum."""
-        found = hashlib.sha256(self.table.tobytes() + self.known.tobytes())
+        found = hashlib.sha256(self.table.tobytes() + self.known.tobytes() + self.lessons.digest())
         for row in self.descriptions:
             found.update(row.tobytes())
-        for lesson in self.lessons:
-            found.update(lesson.words.tobytes() + repr(lesson[1:]).encode())
         return found.hexdigest()
 
 
@@ -120,8 +150,9 @@ def read_material(
 ) -> tuple[EntElmoMaterial, EntElmoMaterial]:
     """The lessons of a WikiEnt set to train on, and those of the pages held out, about `held_out` of them."""
     forms, shape = Forms(), model.shape
-    contexts: list[tuple[Context, Lesson | None]] = []
     places = {one.entity: at for at, one in enumerate(read_descriptions(folder))}
+    aside = _pages_held_out(Counter(one.page for one in read_contexts(folder)), held_out, seed)
+    taught, looked_at, times = LessonTable(), LessonTable(), Counter[int]()
     for number, context in enumerate(read_contexts(folder)):
         if number % _EVERY == 0:
             progress("reading contexts", number, 0)
@@ -130,19 +161,17 @@ def read_material(
                 f"{folder}: the context {number + 1:,} links to {context.entity!r}, which has no description. "
                 "Build the set again"
             )
-        contexts.append((context, _lesson(context, places[context.entity], model, forms)))
-    times = Counter(lesson.description for _, lesson in contexts if lesson)
+        lesson = _lesson(context, places[context.entity], model, forms)
+        if lesson is not None:
+            (looked_at if context.page in aside else taught).append(lesson)
+            times[lesson.description] += 1
+    if not len(taught):
+        raise InputError(f"{folder}: there is no context to train on. Build the set from more pages")
     descriptions = [
         forms.row(_described(one.text, model), times[at]) for at, one in enumerate(read_descriptions(folder))
     ]
-    aside = _pages_held_out([one.page for one, lesson in contexts if lesson], held_out, seed)
-    lessons = [(one.page in aside, lesson) for one, lesson in contexts if lesson]
     known, vocabulary, counts = _vocabulary(forms, model.vocabulary)
-    table = word_bytes(forms.numbers, shape.word_bytes)
-    taught, looked_at = ([one for is_aside, one in lessons if is_aside == wanted] for wanted in (False, True))
-    if not taught:
-        raise InputError(f"{folder}: there is no context to train on. Build the set from more pages")
-    rest = (descriptions, table, known, vocabulary, counts)
+    rest = (descriptions, word_bytes(forms.numbers, shape.word_bytes), known, vocabulary, counts)
     return EntElmoMaterial(taught, *rest), EntElmoMaterial(looked_at, *rest)
 
 
@@ -186,9 +215,9 @@ def _vocabulary(forms: Forms, size: int) -> tuple[NDArray[numpy.int64], list[str
     return known, vocabulary, counts
 
 
-def _pages_held_out(pages: Sequence[str], wanted: int, seed: int) -> set[str]:
+def _pages_held_out(counts: Counter[str], wanted: int, seed: int) -> set[str]:
     """Pages by hash until they have so many contexts, at most a tenth of all."""
-    counts, found, left = Counter(pages), set[str](), min(wanted, len(pages) // 10)
+    found, left = set[str](), min(wanted, counts.total() // 10)
     for page in sorted(counts, key=lambda page: hash_of(seed, "held-out", page)):
         if left <= 0:
             break

@@ -119,7 +119,7 @@ def preset_names() -> list[str]:
 
 def read_train_config(spec: str | Path, settings: Mapping[str, str] | None = None) -> TrainConfig:
     """The configuration of a preset or a TOML file; `settings` such as {"training.epochs": "3"} are laid over it."""
-    parts = {"model": ModelConfig, "training": TrainingConfig}
+    parts: dict[str, type[msgspec.Struct]] = {"model": ModelConfig, "training": TrainingConfig}
     return checked(read_settings(spec, _PRESETS, settings, TrainConfig, parts))
 
 

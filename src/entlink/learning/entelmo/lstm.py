@@ -36,7 +36,7 @@ class ProjectedLstm(nn.Module):
         """Packed rows [tokens, width] to states [tokens, projection]; `sizes` are the rows of each time step."""
         with torch.autocast("cpu", torch.bfloat16, enabled=self.bf16):
             gates = nn.functional.linear(packed, self.input)  # [tokens, 4h]
-        found: Tensor = _Recurrence.apply(
+        found: Tensor = _Recurrence.apply(  # type: ignore[no-untyped-call]
             gates.to(self.bias.dtype) + self.bias, self.recurrent, self.projection, list(sizes), self.clip, self.bf16
         )
         return found
@@ -46,7 +46,7 @@ class _Recurrence(torch.autograd.Function):
     """The loop over time with its gradient by hand: that of the weights is one product each, made at the end."""
 
     @staticmethod
-    def forward(  # type: ignore[override]
+    def forward(
         ctx: Any, gates: Tensor, recurrent: Tensor, projection: Tensor, sizes: list[int], clip: float, bf16: bool
     ) -> Tensor:
         tokens, hidden = gates.shape[0], projection.shape[1]
@@ -62,7 +62,7 @@ class _Recurrence(torch.autograd.Function):
             else:
                 earlier = states[before : before + size].to(kind)
                 torch.add(gates[start : start + size], torch.mm(earlier, down), out=own)
-            into, forget, out, new = own.split(hidden, dim=1)
+            into, forget, out, new = torch.split(own, hidden, dim=1)
             own[:, : 3 * hidden].sigmoid_()
             new.tanh_()
             torch.mul(into, new, out=cell)
@@ -89,8 +89,8 @@ class _Recurrence(torch.autograd.Function):
         for number in reversed(range(len(sizes))):
             size, start = sizes[number], end - sizes[number]
             now = slice(start, end)
-            into, forget, out, new = acts[now].split(hidden, dim=1)
-            d_into, d_forget, d_out, d_new = given[now].split(hidden, dim=1)
+            into, forget, out, new = torch.split(acts[now], hidden, dim=1)
+            d_into, d_forget, d_out, d_new = torch.split(given[now], hidden, dim=1)
             d_state, flat = moved[now], squashed[now]
             if later:
                 found = torch.mm(given[end : end + later].to(kind), back)

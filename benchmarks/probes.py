@@ -95,7 +95,7 @@ def trained(model: torch.nn.Linear, penalty: float, problem: Problem, tensors: A
     best, kept, waited = -1.0, model.state_dict(), 0
     for _ in range(MOST_ROUNDS):
         for _ in range(EPOCHS_A_ROUND):
-            for batch in torch.randperm(len(tensors["train"])).split(BATCH):
+            for batch in torch.split(torch.randperm(len(tensors["train"])), BATCH):
                 optimiser.zero_grad()
                 loss_of(model(tensors["train"][batch]), batch).backward()
                 optimiser.step()

@@ -98,6 +98,17 @@ def test_regularisation_is_chosen_where_the_score_looks():
     assert list(tried) == [1.0, 0.3, 0.1, 0.03, 0.01]  # weaker ones are left out after two that were no better
 
 
+def test_few_rows_are_fitted_in_their_own_space():
+    vectors, rows = some(40, 30), numpy.arange(20)
+    labels = RANDOM.integers(0, 3, 20)
+    design, loss = Design(vectors, rows, rows + 20), SoftmaxLoss(labels, 3)
+    assert design.width == 120
+    found = choose(design, loss, lambda probe: 0.0, (0.05,))
+    plain = fit(design, loss, 0.05)
+    numpy.testing.assert_allclose(found.logits(design), plain.logits(design), atol=0.02)
+    assert found.weights.shape == plain.weights.shape
+
+
 @pytest.mark.parametrize("kind", ["softmax", "weights"])
 @pytest.mark.parametrize("paired", [False, True])
 def test_weights_are_learnt_for_the_layer_that_knows(kind, paired):

@@ -224,7 +224,8 @@ def test_descriptions_beside_names_as_in_table_4(known):
 def test_the_page_has_a_map_of_layers(known):
     assert layers_table(known, "knowing").columns == ("task", "0", "1", "2", "mix")
     page = probe_page(known)
-    assert "Layers of knowing" in page and 'class="h20"' in page
+    assert "Layers of knowing" in page
+    assert '<td class="r20">1.000</td>' in page and 'class="r0"' in page  # the best layer, and the worst
     assert csv_text(known).count("\n") == 1 + sum(1 + len(run.also) for one in known for run in one.runs)
 
 

@@ -115,12 +115,14 @@ class _Texts:
         return [put[self._reading.representation](entity) for entity in row.entities]
 
     def _choices(self, rows: Sequence[ProbeExample]) -> Places:
-        left, right, starts, gold = [], [], [], []
+        left: list[int] = []
+        right: list[int] = []
+        starts: list[int] = []
+        gold: list[int] = []
         for row in rows:
-            mention = self._context(row.entities[0])
             starts.append(len(left))
             gold.append(len(left) + (row.gold or 0))
-            left += [self._context(one) if one.sentence else mention for one in row.candidates]
+            left += [self._context(one if one.sentence else row.entities[0]) for one in row.candidates]
             right += [self._description(one) for one in row.candidates]
         return Places(*(numpy.array(one, numpy.int64) for one in (left, right, starts, gold)))
 

@@ -12,7 +12,7 @@ from entlink.evaluation.probes.results import ProbeResult
 from entlink.evaluation.probes.tables import tables
 from entlink.evaluation.published import PublishedFigure
 from entlink.evaluation.report.elements import note, table_element, terms, warning
-from entlink.evaluation.report.heat import heat_key
+from entlink.evaluation.report.heat import relative_key
 from entlink.evaluation.report.markup import Html, joined
 from entlink.evaluation.report.page import page_of
 from entlink.evaluation.report.sections import Section
@@ -75,7 +75,8 @@ def probe_page(
 def _heats(heats: Sequence[Table]) -> Html:
     if not heats:
         return Html("")
-    return joined((heat_key(), *(table_element(table, heat_from=1) for table in heats)))
+    key = relative_key("worst layer of the task", "best layer")
+    return joined((key, *(table_element(table) for table in heats)))
 
 
 def _facts(results: Sequence[ProbeResult], command: str) -> dict[str, str]:

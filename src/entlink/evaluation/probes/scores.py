@@ -40,7 +40,7 @@ def macro_f1(counts: Floats) -> float:
 
 def best_threshold(shares: Floats, right: Floats, gold: Floats) -> float:
     """The threshold whose micro F1 is highest: labels at it or above are said. `gold` counts unseen labels, too."""
-    order = numpy.argsort(-shares, axis=None, kind="stable")
+    order = numpy.argsort(-shares, axis=None)
     sorted_shares = shares.reshape(-1)[order]
     hits = numpy.cumsum(right.reshape(-1)[order])
     said = numpy.arange(1, len(order) + 1)

@@ -7,10 +7,11 @@ from statistics import fmean
 
 from entlink.evaluation.probes.results import ProbeResult, ProbeRun
 from entlink.evaluation.published import PublishedFigure
-from entlink.evaluation.report.table import Amount, Cell, Group, Row, Score, Table, marked
+from entlink.evaluation.report.table import Amount, Cell, Group, Row, Score, Shade, Table, marked
 from entlink.formats.probes.examples import FAMILIES
 
 PUBLISHED = "published, on the paper's own data"
+_LEAST_REACH = 0.01  # layers that differ by less are coloured less
 _METRICS = {"accuracy": "accuracy", "f1": "micro F1", "spearman": "Spearman"}
 
 
@@ -130,9 +131,17 @@ def layers_table(results: Sequence[ProbeResult], encoder: str) -> Table | None:
     for task in _tasks(own.values()):
         main = own[task].main
         scores = {run.layer: run.score for run in own[task].runs if _is_read_alike(run, main)}
-        rows.append((task, *(scores.get(one) for one in columns)))
+        rows.append((task, *_shaded([scores.get(one) for one in columns])))
     title = f"Layers of {encoder}: 0 is the embedding"
     return Table(f"layers {encoder}", title, ("task", *columns), [Group("", rows)])
+
+
+def _shaded(scores: Sequence[float | None]) -> list[Cell]:
+    """Each score coloured by where it is between the worst and the best layer of its task."""
+    known = [one for one in scores if one is not None]
+    middle = (max(known) + min(known)) / 2
+    reach = max(max(known) - middle, _LEAST_REACH)
+    return [None if one is None else Shade(one, (one - middle) / reach) for one in scores]
 
 
 def _is_read_alike(run: ProbeRun, other: ProbeRun) -> bool:

@@ -26,6 +26,7 @@ CATALOGUE: dict[str, Entry] = {
         "train.entities", "learn a vector for each entity from documents with gold, by what is linked together"
     ),
     "train detector": Entry("train.detector", "learn from documents with gold which spans of texts are to be linked"),
+    "train entelmo": Entry("train.entelmo", "train an encoder of entities on hyperlinks with descriptions"),
     "train personal": Entry("train.personal", "fit what resolves personal mentions, on conversations with gold"),
     "adapt": Entry("adapt", "learn a knowledge base from its own texts and links, without annotated data"),
     "stages": Entry("stages", "list the stages a linker can be made of"),
@@ -62,6 +63,9 @@ CATALOGUE: dict[str, Entry] = {
         "datasets.temporal", "make a set of mentions over time with gold from a wiki's full history"
     ),
     "datasets build probes": Entry("datasets.probes", "build a probing task of EntEval from its source"),
+    "datasets build wikient": Entry(
+        "datasets.wikient", "make a set of sentences with links and the descriptions of what they link to"
+    ),
     "datasets list": Entry("datasets.look", "list the datasets entlink has a card of"),
     "datasets info": Entry("datasets.look", "show what a dataset measures, its licence, and how to get it"),
     "datasets convert": Entry("datasets.convert", "write documents in another format: NIF, AIDA, BLINK, neleval, …"),

@@ -174,6 +174,27 @@ class Encoder(Protocol):
 
 
 @runtime_checkable
+class LayeredEncoder(Protocol):
+    """Mentions in their sentences, and descriptions, to the vectors of every layer: what probes compare.
+
+    Vectors are as the model gives them, of any length. `mixing` is how a probe weighs the layers where it learns to:
+    "softmax", with a scalar, for recurrent models; "weights", without bounds, for transformers.
+    """
+
+    name: str
+    identity: str
+    layers: int
+    dimension: int
+    mixing: Literal["softmax", "weights"]
+
+    def encode_contexts(self, contexts: Sequence[tuple[str, Span]]) -> Vectors:
+        """Shaped layers, contexts, dimension: each is a sentence, and where the mention is in it."""
+
+    def encode_descriptions(self, texts: Sequence[str]) -> Vectors:
+        """Shaped layers, texts, dimension: each is a description of an entity, or its name."""
+
+
+@runtime_checkable
 class PictureEncoder(Protocol):
     """Pictures to vectors of unit length; the same `identity` always gives the same vectors.
 
@@ -243,8 +264,8 @@ class Typed(Protocol):
 class Reason(StrEnum):
     """Why a name was left alone; a detector of your own may say it in other words."""
 
-    NO_MEANING = "no entity bears the name now"
-    WRONG_TYPE = "no entity of the wanted types bears the name"
+    NO_MEANING = "no entity has the name now"
+    WRONG_TYPE = "no entity of the wanted types has the name"
     BLOCKED = "blocked by a rule"
     CASE = "the case policy wants it written as the name is"
     BROKEN = "it runs across the end of a sentence or paragraph"

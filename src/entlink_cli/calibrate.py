@@ -131,7 +131,7 @@ COMMANDS = {
         _calibrate,
         _configure,
         "Fit probabilities and a threshold for NIL to a linker, without annotated data: on names in the knowledge "
-        "base's own descriptions, some altered, some with their entity taken out, and on names that no entity bears. "
+        "base's own descriptions, some altered, some with their entity taken out, and on names that no entity has. "
         "The linker is saved beside the knowledge base, where `entlink link --mentions given` finds it, with a "
         "plot of how reliable its probabilities are.",
         (

@@ -16,12 +16,17 @@ CATALOGUE: dict[str, Entry] = {
     "chat": Entry("chat", "link a conversation turn by turn, as it is typed"),
     "evaluate": Entry("evaluate", "score predictions against gold, and say which stage lost what"),
     "compare": Entry("evaluate", "compare two runs over the same gold, with a test"),
+    "probe": Entry("probe", "measure what the vectors of encoders know of entities"),
     "report": Entry("report", "write a page on one or several runs, with CSV and LaTeX beside it"),
     "tune": Entry("tune", "choose the settings of a linker on documents with gold"),
     "calibrate": Entry("calibrate", "fit probabilities and a threshold for NIL to a linker, without annotated data"),
     "train": Entry("train.models", "train a bi-encoder, a cross-encoder or a joint model on gold"),
     "train names": Entry("train.names", "learn from documents with gold what surfaces are linked to"),
+    "train entities": Entry(
+        "train.entities", "learn a vector for each entity from documents with gold, by what is linked together"
+    ),
     "train detector": Entry("train.detector", "learn from documents with gold which spans of texts are to be linked"),
+    "train entelmo": Entry("train.entelmo", "train an encoder of entities on hyperlinks with descriptions"),
     "train personal": Entry("train.personal", "fit what resolves personal mentions, on conversations with gold"),
     "adapt": Entry("adapt", "learn a knowledge base from its own texts and links, without annotated data"),
     "stages": Entry("stages", "list the stages a linker can be made of"),
@@ -56,6 +61,10 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "datasets build temporal": Entry(
         "datasets.temporal", "make a set of mentions over time with gold from a wiki's full history"
+    ),
+    "datasets build probes": Entry("datasets.probes", "build a probing task of EntEval from its source"),
+    "datasets build wikient": Entry(
+        "datasets.wikient", "make a set of sentences with links and the descriptions of what they link to"
     ),
     "datasets list": Entry("datasets.look", "list the datasets entlink has a card of"),
     "datasets info": Entry("datasets.look", "show what a dataset measures, its licence, and how to get it"),

@@ -23,7 +23,8 @@ def _configure(parser: Parser) -> None:
         "runs",
         metavar="RUN",
         nargs="+",
-        help="a saved evaluation (from evaluate -o), or predictions with --gold, or a file that holds gold and links",
+        help="a saved evaluation (from evaluate -o), or predictions with --gold, or a file that holds gold and "
+        "links; or results of probes (from probe -o), files or their folder",
     )
     parser.add_argument(
         "-o", "--output", metavar="OUT.html", required=True, help="the page to write; CSV and LaTeX go beside it"
@@ -38,6 +39,8 @@ def _configure(parser: Parser) -> None:
 def _report(arguments: Namespace) -> None:
     from entlink.evaluation.report import beside, check_target, write_report
 
+    if _is_of_probes(arguments):
+        return
     target = check_target(arguments.output, replace=arguments.replace)
     _check_inputs(arguments, [target, *beside(target)])
     command = shlex.join(["entlink", *arguments.words])
@@ -50,6 +53,31 @@ def _report(arguments: Namespace) -> None:
         page, *others = written
         say(f"{page}: {number_of(len(runs), 'run')}, {size(page.stat().st_size)}")
         say(f"  beside it {', '.join(one.name for one in others)}")
+
+
+def _is_of_probes(arguments: Namespace) -> bool:
+    """Write the page on results of probes, if that is what was given."""
+    from entlink.evaluation.probes.results import read_results
+
+    results = read_results(arguments.runs)
+    if results is None:
+        return False
+    from entlink.evaluation.probes import write_probe_report
+    from entlink.evaluation.report import check_target
+    from entlink.studies.data import published_figures
+
+    target = check_target(arguments.output, replace=arguments.replace)
+    page, sheet = write_probe_report(
+        results,
+        target,
+        title=arguments.title or "",
+        command=shlex.join(["entlink", *arguments.words]),
+        published=published_figures("enteval", ("3", "4", "5")),
+    )
+    if not arguments.quiet:
+        say(f"{page}: {number_of(len(results), 'result')} of probes, {size(page.stat().st_size)}")
+        say(f"  beside it {sheet.name}")
+    return True
 
 
 def _check_inputs(arguments: Namespace, targets: list[Path]) -> None:

@@ -77,5 +77,5 @@ def test_a_threshold_is_told_with_the_number(run, tmp_path, write_lines):
 
 def test_a_name_that_nothing_had_then(run, toy):
     done = run("explain", toy, "Iran", "--surface", "Iran", "--as-of", "1900")
-    assert "no entity bore the name on 1900-01-01" in done.out
-    assert "no entity bears the name now" in run("explain", toy, "Persia", "--surface", "Persia").out
+    assert "no entity had the name on 1900-01-01" in done.out
+    assert "no entity has the name now" in run("explain", toy, "Persia", "--surface", "Persia").out

@@ -16,6 +16,7 @@ from sqlglot import exp
 import entlink
 from entlink.datasets.hyperlinks.build import HyperlinkOptions, build_hyperlinks
 from entlink.datasets.temporal.build import extend_temporal
+from entlink.datasets.wikient import WikiEntOptions, build_wikient
 from entlink.engine.local import LocalEngine
 from entlink.engine.protocol import JsonFiles, ParquetFiles, SqlSession
 from entlink.kb.build.from_sources import BuildOptions, build
@@ -137,6 +138,7 @@ def queries(tmp_path_factory) -> list[tuple[str, str]]:
         build_hyperlinks(
             wiki / "samplewiki.xml", folder / "corpus.jsonl", HyperlinkOptions(processes=1), kb=folder / "wiki.kb"
         )
+        build_wikient(wiki / "samplewiki.xml", folder / "wikient", WikiEntOptions(processes=1))
         with KnowledgeBase(folder / "articles.kb") as kb:
             profile(kb, WORLD[0]["id"])
         build_aurora(folder / "aurora")

@@ -16,6 +16,7 @@ import pytest
 import pool_tasks
 import spark_runs
 from entlink.datasets.hyperlinks.build import HyperlinkOptions, build_hyperlinks
+from entlink.datasets.wikient import WikiEntOptions, build_wikient
 from entlink.engine.local import LocalEngine
 from entlink.engine.protocol import JsonFiles, ParquetFiles, Task
 from entlink.engine.spark import SparkEngine
@@ -233,6 +234,13 @@ def test_a_real_dump_becomes_the_same_knowledge_base(engine, tmp_path, name):
     for kind, each in (("spark", engine), ("local", None)):
         build([DUMPS / name], tmp_path / f"{kind}.kb", BuildOptions(on_error="skip"), engine=each)
     spark_runs.assert_equal(tmp_path / "spark.kb", tmp_path / "local.kb")
+
+
+def test_contexts_of_hyperlinks_are_the_same(engine, tmp_path):
+    for name, each in (("spark", engine), ("local", None)):
+        build_wikient(WIKI / "samplewiki.xml", tmp_path / name, WikiEntOptions(processes=1), engine=each)
+    for file in ("contexts.jsonl", "descriptions.jsonl", "DATASHEET.md"):
+        assert (tmp_path / "spark" / file).read_bytes() == (tmp_path / "local" / file).read_bytes() != b""
 
 
 def test_hyperlinks_become_the_same_corpus(engine, tmp_path):

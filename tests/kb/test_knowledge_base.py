@@ -95,8 +95,8 @@ def test_an_entity_removed_between_two_looks_is_left_out(own_world, opened):
     meaning = kb.meaning("Mercury")
     remove(own_world, ["planet"])
     kb._store.forget()
-    assert [id for _, id, _ in kb.bearers(meaning)] == ["element"]
-    assert [id for _, id, _ in kb.bearers(meaning, 1)] == []
+    assert [id for _, id, _ in kb.entities_named(meaning)] == ["element"]
+    assert [id for _, id, _ in kb.entities_named(meaning, 1)] == []
 
 
 def test_a_folder_of_a_read_only_medium(own_world, opened, monkeypatch):

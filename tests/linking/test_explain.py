@@ -228,7 +228,7 @@ def test_a_given_span_that_is_blocked(own_world):
 
 def test_a_given_span_of_no_wanted_type(world_folder):
     one = explained_given(world_folder, types=("city",))
-    assert (one.outcome, one.reason) == ("nil", "no candidate: no entity of the wanted types bears the name")
+    assert (one.outcome, one.reason) == ("nil", "no candidate: no entity of the wanted types has the name")
 
 
 def test_a_span_that_was_not_given(world_folder):

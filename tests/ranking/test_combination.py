@@ -91,7 +91,7 @@ def test_leaving_any_feature_out_never_breaks(world, left_out):
 
 @pytest.mark.parametrize("there", [("alias",), ("alias", "bm25", "count"), ("alias", "bm25", "count", "dense")])
 def test_a_good_candidate_is_good_without_evidence_that_cannot_be_had(world, there):
-    """Without an encoder or the extra, what bears the very name scores well, and what has little for it does not."""
+    """Without an encoder or the extra, what has the very name scores well, and what has little for it does not."""
     ranker = Whole(world, weights={"coherence": 0.0})
     evidence = {"alias": 1.0, "bm25": 0.7, "count": 1.4, "dense": 0.9}
     good = Candidate("sun", 1.0, {name: evidence[name] for name in there}, "Sun")

@@ -10,13 +10,13 @@ from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.kb.names.aliases import AliasEntry, prior
 from entlink.text.folding import key_of
 
-Bearer = tuple[AliasEntry, str, str]  # with its id and title
+Named = tuple[AliasEntry, str, str]  # with its id and title
 
 
 class AliasRetriever(ScoringLookup):
-    """The entities that bear the mention's surface as a name, most likely first; P(e|m) is over the wanted types.
+    """The entities that have the mention's surface as a name, most likely first; P(e|m) is over the wanted types.
 
-    With `wide` those that bear it at any tier, where else the tightest tier that finds some decides.
+    With `wide` those that have it at any tier, where else the tightest tier that finds some decides.
     """
 
     gives = ("alias",)
@@ -31,17 +31,17 @@ class AliasRetriever(ScoringLookup):
 
     def _tightest(self, surface: str) -> tuple[Candidate, ...]:
         meaning = self.kb.meaning(surface)
-        bearers = list(self.kb.bearers(meaning, None if self._types else self.limit))
+        named = list(self.kb.entities_named(meaning, None if self._types else self.limit))
         total = meaning.total
         if self._types:
-            bearers = self._of_types(bearers)
-            if not bearers and meaning.entries and not meaning.pinned:
+            named = self._of_types(named)
+            if not named and meaning.entries and not meaning.pinned:
                 # Written exactly so, it is a name of others only; written otherwise, it may be one of the wanted.
                 meaning = self.kb.meaning_of_key(key_of(surface))
-                bearers = self._of_types(self.kb.bearers(meaning))
-            total = sum(entry.support for entry, _, _ in bearers)
+                named = self._of_types(self.kb.entities_named(meaning))
+            total = sum(entry.support for entry, _, _ in named)
         candidates = []
-        for entry, id, title in bearers[: self.limit]:
+        for entry, id, title in named[: self.limit]:
             share = prior(entry.support, total)
             evidence = {"prior": share, "support": float(entry.support), "tier": float(meaning.tier)}
             if meaning.pinned:
@@ -63,5 +63,5 @@ class AliasRetriever(ScoringLookup):
             for share in (prior(entry.support, total),)
         )
 
-    def _of_types(self, bearers: Iterable[Bearer]) -> list[Bearer]:
-        return [bearer for bearer in bearers if self._types.intersection(self.kb.types(bearer[1]))]
+    def _of_types(self, named: Iterable[Named]) -> list[Named]:
+        return [entity for entity in named if self._types.intersection(self.kb.types(entity[1]))]

@@ -36,9 +36,9 @@ class EditDistanceRetriever(SurfaceLookup):
             return ()
         best: dict[str, Candidate] = {}
         for near, alike in self._near(key_of(surface)):
-            bearers = self._bearers(near)
-            total = sum(entry.support for entry, _, _ in bearers)
-            for entry, id, title in bearers[: self.limit]:
+            named = self._entities_named(near)
+            total = sum(entry.support for entry, _, _ in named)
+            for entry, id, title in named[: self.limit]:
                 share = prior(entry.support, total)
                 candidate = Candidate(id, share * alike, {"edit": alike, "prior": share}, title)
                 if id not in best or best[id].score < candidate.score:
@@ -46,12 +46,12 @@ class EditDistanceRetriever(SurfaceLookup):
         ranked = sorted(best.values(), key=lambda candidate: (-candidate.score, candidate.entity))
         return tuple(ranked[: self.limit])
 
-    def _bearers(self, key: str) -> list[tuple[AliasEntry, str, str]]:
-        """The entities that bear a name, of the wanted types if any are."""
-        bearers = self.kb.bearers(self.kb.meaning_of_key(key))
+    def _entities_named(self, key: str) -> list[tuple[AliasEntry, str, str]]:
+        """The entities with a name, of the wanted types if any are."""
+        named = self.kb.entities_named(self.kb.meaning_of_key(key))
         if not self._types:
-            return list(bearers)
-        return [bearer for bearer in bearers if self._types.intersection(self.kb.types(bearer[1]))]
+            return list(named)
+        return [entity for entity in named if self._types.intersection(self.kb.types(entity[1]))]
 
     def _near(self, key: str) -> list[tuple[str, float]]:
         found = near_keys(self.kb, key, distance=self.distance, similarity=self.similarity, scanned=self.scanned)

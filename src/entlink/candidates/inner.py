@@ -43,7 +43,7 @@ class InnerNamesRetriever(ScoringLookup):
         return tuple(Candidate(id, score, {}, title) for id, (score, title) in ordered)
 
     def _first_name(self, runs: Iterator[str], words: int) -> Iterator[tuple[str, str, float]]:
-        """The bearers of the first run that is a name, in whatever way it is written."""
+        """The entities of the first run that is a name, in whatever way it is written."""
         for run in runs:
             written = self.kb.meaning(run)
             if written.blocked:
@@ -51,13 +51,13 @@ class InnerNamesRetriever(ScoringLookup):
             folded = self.kb.meaning_of_key(key_of(run))
             meaning = written if written.pinned or not folded.entries else folded
             most = None if self._types else 2 * self.limit
-            bearers = [one for one in self.kb.bearers(meaning, most) if self._is_wanted(one[1])]
-            if not bearers:
+            named = [one for one in self.kb.entities_named(meaning, most) if self._is_wanted(one[1])]
+            if not named:
                 continue
             share = len(_WORD.findall(run)) / words
-            counted = [entry for entry, _, _ in bearers] if self._types else meaning.entries
+            counted = [entry for entry, _, _ in named] if self._types else meaning.entries
             total = sum(entry.support for entry in counted)
-            for entry, id, title in bearers:
+            for entry, id, title in named:
                 yield id, title, share * (prior(entry.support, total) if total else 1 / len(counted))
             return
 

@@ -29,7 +29,7 @@ EVIDENCE = "joint"
 
 
 class JointRetriever:
-    """Entities that bear the name, and the nearest where there is an index over vectors, by a joint model.
+    """Entities that have the name, and the nearest where there is an index over vectors, by a joint model.
 
     The score, and the evidence `joint`, is the similarity of the mention's vector and the entity's. What the detector
     `joint` of the same model has read is not read again. `model` is the folder of the model or an object; `encoder`

@@ -54,6 +54,10 @@ def load_encoder(
     name = str(spec)
     if (found := card_of(spec)) is not None:
         _check_reads_texts(found[1], spec)
+        if found[1].kind == "recurrent":
+            from entlink.encoders.recurrent.encoder import load_recurrent
+
+            return load_recurrent(*found)
     if is_installed(name):
         return _from_store(name, _Settings(pooling, window, threads))
     path = Path(spec)
@@ -144,11 +148,14 @@ def _assembled(card: ModelCard, backend: Backend, tokenizer: object, settings: _
 
 def _from_folder(folder: Path, settings: _Settings, precision: Precision, tower: Tower | None) -> Encoder:
     from entlink.encoders.models.hugging_face import EXPORTED, can_convert, exported_graph, read_layout
+    from entlink.encoders.recurrent.elmo import is_elmo_folder, load_elmo
     from entlink.encoders.static.loading import is_static_folder, load_static_folder
     from entlink.encoders.text import blink
 
     if is_static_folder(folder):
         return load_static_folder(folder)
+    if is_elmo_folder(folder):
+        return load_elmo(folder)
     if blink.checkpoint_in(folder) is not None:
         return _blink(folder, tower, settings, precision)
     if tower is not None:

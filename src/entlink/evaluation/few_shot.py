@@ -43,7 +43,7 @@ class Popularity:
             total = meaning.total or 1
             found = self._known[surface] = tuple(
                 Candidate(id, entry.support / total, title=title)
-                for entry, id, title in self._kb.bearers(meaning, MOST_POPULAR)
+                for entry, id, title in self._kb.entities_named(meaning, MOST_POPULAR)
             )
         return found
 

@@ -560,10 +560,10 @@ class KnowledgeBase:
                 NameSource(entry.sources).words(),
                 meaning.tier,
             )
-            for entry, id, title in self.bearers(meaning)
+            for entry, id, title in self.entities_named(meaning)
         ]
 
-    def bearers(self, meaning: Meaning, limit: int | None = None) -> Iterator[tuple[AliasEntry, str, str]]:
+    def entities_named(self, meaning: Meaning, limit: int | None = None) -> Iterator[tuple[AliasEntry, str, str]]:
         """The first entries of a meaning, each with the entity's id and title.
 
         An entity that another process removes while this one is at work is left out.

@@ -88,7 +88,7 @@ def train(
     device = check_start(config, folder, restart=restart)
     check_examples(config, examples)
     if config.model.kind in ("map", "multimodal"):
-        with _alone_in(folder):
+        with alone_in(folder):
             return _train_alone(
                 _Training(config, kb, device, progress, vectors),
                 (examples, held_out),
@@ -100,7 +100,7 @@ def train(
                 began=began,
                 data={"kb": kb_name(kb), **dict(data or {})},
             )
-    with _alone_in(folder):
+    with alone_in(folder):
         base = load_base(config.model.base, progress)
         course = _course(Learning(config, kb, base, device, progress), examples, held_out)
         facts = {**msgspec.to_builtins(config), "base weights": base.identity, **course.facts}
@@ -172,7 +172,7 @@ def _train_alone(
 
 
 @contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
+def alone_in(folder: Path) -> Iterator[None]:
     """Only one training writes to a folder; where it is refused, neither its lock nor an empty folder stays."""
     is_new = not folder.exists()
     with write_lock(folder, _LOCK):
@@ -215,7 +215,7 @@ def check_start(config: TrainConfig, folder: Path, *, restart: bool = False) -> 
     if config.model.kind == "multimodal":
         picture_encoder(config)
     device = device_of(config.training.device)
-    _check_folder(folder, base, restart)
+    check_folder(folder, base, restart)
     return device
 
 
@@ -272,7 +272,7 @@ def kb_name(kb: KnowledgeBase) -> str:
     return kb.folder.name
 
 
-def _check_folder(folder: Path, base: Path | None, restart: bool) -> None:
+def check_folder(folder: Path, base: Path | None, restart: bool) -> None:
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: this is a file. Give a folder for the model")
     if base is not None and folder.exists() and folder.samefile(base):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
@@ -13,6 +13,7 @@ from entlink.encoders.multimodal.settings import EntityText, Fusion, Input, Pool
 from entlink.encoders.trained.settings import PairPooling, PairSettings, Similarity
 from entlink.errors import ConfigError
 
+_Config = TypeVar("_Config", bound=msgspec.Struct)
 _PRESETS = Path(__file__).parent / "presets"
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
@@ -157,19 +158,34 @@ def preset_names() -> list[str]:
 
 def read_train_config(spec: str | Path, settings: Mapping[str, str] | None = None) -> TrainConfig:
     """The configuration of a preset or a TOML file; `settings` such as {"training.epochs": "3"} are laid over it."""
-    path = _PRESETS / f"{spec}.toml" if str(spec) in preset_names() else Path(spec)
+    parts: dict[str, type[msgspec.Struct]] = {
+        "model": ModelConfig,
+        "training": TrainingConfig,
+        "multimodal": MultimodalConfig,
+    }
+    return checked(read_settings(spec, _PRESETS, settings, TrainConfig, parts))
+
+
+def read_settings(
+    spec: str | Path,
+    presets: Path,
+    settings: Mapping[str, str] | None,
+    kind: type[_Config],
+    parts: Mapping[str, type[msgspec.Struct]],
+) -> _Config:
+    """A configuration of a TOML file, or one of the folder `presets` by its name, with settings laid over it."""
+    names = sorted(path.stem for path in presets.glob("*.toml"))
+    path = presets / f"{spec}.toml" if str(spec) in names else Path(spec)
     if not path.is_file():
-        raise ConfigError(
-            f"{spec}: no such file, and no configuration in the box. Those are {', '.join(preset_names())}"
-        )
+        raise ConfigError(f"{spec}: no such file, and no configuration in the box. Those are {', '.join(names)}")
     try:
         read = tomllib.loads(path.read_text(encoding="utf8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
         raise ConfigError(f"{path}: this is not TOML ({problem}). Correct it") from problem
     for key, value in (settings or {}).items():
-        _lay(read, key, value)
+        _lay(read, key, value, parts)
     try:
-        return checked(msgspec.convert(read, TrainConfig))
+        return msgspec.convert(read, kind)
     except msgspec.ValidationError as problem:
         raise ConfigError(f"{path}: {problem}. Correct it; docs/training.md lists the settings") from problem
 
@@ -259,20 +275,28 @@ def _check_joint(config: TrainConfig) -> None:
         )
 
 
-def _lay(read: dict[str, Any], key: str, value: str) -> None:
-    part, dot, name = key.partition(".")
-    known: dict[str, type[msgspec.Struct]] = {
-        "model": ModelConfig,
-        "training": TrainingConfig,
-        "multimodal": MultimodalConfig,
-    }
-    if not dot or part not in known:
-        raise ConfigError(f"{key!r} is no setting. Write it as model.NAME, training.NAME or multimodal.NAME")
-    if name not in known[part].__struct_fields__:
-        raise ConfigError(f"there is no setting {key!r}. There is {', '.join(known[part].__struct_fields__)}")
-    part_read = read.setdefault(part, {})
-    if isinstance(part_read, dict):
-        part_read[name] = _parsed(value)
+def _lay(read: dict[str, Any], key: str, value: str, parts: Mapping[str, type[msgspec.Struct]]) -> None:
+    """Set one value; a part of a part is named as in model.shape.hidden."""
+    part, *inner, name = key.split(".")
+    if not name or (part not in parts) or part == key:
+        parts_named = " or ".join(f"{one}.NAME" for one in parts)
+        raise ConfigError(f"{key!r} is no setting. Write it as {parts_named}")
+    kind: Any = parts[part]
+    place = read.setdefault(part, {})
+    for step in inner:
+        kind = _part_of(kind, step, key)
+        place = place.setdefault(step, {}) if isinstance(place, dict) else None
+    if name not in kind.__struct_fields__:
+        raise ConfigError(f"there is no setting {key!r}. There is {', '.join(kind.__struct_fields__)}")
+    if isinstance(place, dict):
+        place[name] = _parsed(value)
+
+
+def _part_of(kind: Any, step: str, key: str) -> Any:
+    found = next((field.type for field in msgspec.structs.fields(kind) if field.name == step), None)
+    if not (isinstance(found, type) and issubclass(found, msgspec.Struct)):
+        raise ConfigError(f"there is no setting {key!r}: {step!r} has no settings within it")
+    return found
 
 
 def _parsed(value: str) -> Any:

@@ -141,7 +141,7 @@ def _why_nil(linker: Linker, link: Link) -> str:
 def _judged(linker: Linker, document: Document, judgement: Judgement) -> SpanExplanation:
     span, verdict, lost_to = judgement
     if verdict.reason is None:
-        reason = "found, but no entity of the wanted types and score bears the name"
+        reason = "found, but no entity of the wanted types and score has the name"
         return _left(linker, document, span, "filtered out", reason, verdict.score)
     reason = _in_words(linker, verdict)
     if lost_to is not None:
@@ -159,7 +159,7 @@ def _not_kept(linker: Linker, nil: Settling, document: Document, kept: Iterable[
             continue
         over = next((one.mention.span for one in kept if one.mention.span.overlaps(span)), None)
         outcome: Outcome = "filtered out"
-        reason = "no entity of the wanted types bears the name"
+        reason = "no entity of the wanted types has the name"
         if over is not None:
             outcome, reason = "lost to an overlap", f"{Reason.LOST}, {document.text[over.start : over.end]!r}"
         elif nil.is_hopeless(text, link.candidates):
@@ -174,7 +174,7 @@ def _not_kept(linker: Linker, nil: Settling, document: Document, kept: Iterable[
 
 def _in_words(linker: Linker, verdict: Verdict) -> str:
     if verdict.reason == Reason.NO_MEANING and linker.kb.date is not None:
-        return f"no entity bore the name on {linker.kb.date}"
+        return f"no entity had the name on {linker.kb.date}"
     if verdict.value is None:
         return str(verdict.reason)
     limit = "" if verdict.threshold is None else f", threshold {verdict.threshold:.3g}"

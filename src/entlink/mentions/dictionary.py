@@ -162,7 +162,7 @@ class DictionaryDetector:
         return self._by_counts(surface, meaning)
 
     def _has_type(self, meaning: Meaning) -> bool:
-        return any(self._types.intersection(self.kb.types(id)) for _, id, _ in self.kb.bearers(meaning))
+        return any(self._types.intersection(self.kb.types(id)) for _, id, _ in self.kb.entities_named(meaning))
 
     def _by_counts(self, surface: str, meaning: Meaning) -> Verdict:
         probability = meaning.link_probability() if self._has_links else None

@@ -50,7 +50,7 @@ class JointDetector:
     `threshold` is the least chance: lower finds more, higher is surer. Without one it is what was best on the texts
     held out in training. With `by` "joint" the chance of the likeliest entity is a factor, too, as in ELQ: the
     threshold is then on the product (the sum of the logarithms), and a span that means nothing known is left out. Of
-    spans that overlap the best stays. Entities are those that bear the name, and the nearest `limit` where there is
+    spans that overlap the best stays. Entities are those that have the name, and the nearest `limit` where there is
     an index over vectors to `search`. `model` is the folder of the model or an object; `encoder` says where the
     encoder of entities is if it was moved.
     """

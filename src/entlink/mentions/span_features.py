@@ -13,7 +13,7 @@ from entlink.text.folding import key_of
 from entlink.text.titles import without_parenthesis
 
 _CACHED = 200_000
-_BEARERS = 10
+_ENTITIES = 10
 _LONGEST_NAME = 200  # characters; in running text no longer ones are looked for
 _UNKNOWN_TIER = 9.0
 _ARTICLES = frozenset(("a", "an", "the"))
@@ -117,7 +117,7 @@ class SpanFeatures:
     def _look_up(self, surface: str) -> tuple[float, ...]:
         meaning, key = self.kb.meaning(surface), key_of(surface)
         folded = self.kb.meaning_of_key(key)
-        titles = {title for one in (meaning, folded) for _, _, title in self.kb.bearers(one, _BEARERS)}
+        titles = {title for one in (meaning, folded) for _, _, title in self.kb.entities_named(one, _ENTITIES)}
         occurrences = self.kb.occurrences(surface)
         total = sum(occurrences.values())
         if self._texts is None:

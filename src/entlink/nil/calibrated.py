@@ -81,7 +81,7 @@ class CalibratedNil:
         if candidates[0].evidence.get(PINNED):
             return 1.0
         known = logistic(self.bias + sum(weight * measure(name, candidates) for name, weight in self.weights.items()))
-        # It was not fitted to names that several bear: there, no surer than the ranker is of its choice.
+        # It was not fitted to names that several entities have: there, no surer than the ranker is of its choice.
         return min(known, share_of_name(candidates))
 
     def limit(self, best: Candidate) -> Limit:

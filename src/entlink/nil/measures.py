@@ -35,7 +35,7 @@ def lead(candidates: Sequence[Candidate]) -> float:
 
 
 def share_of_name(candidates: Sequence[Candidate]) -> float:
-    """The best's share among those that bear the mention as a name, if it does; 1 where no other does.
+    """The best's share among those with the mention as a name, if it does; 1 where no other does.
 
     By a softmax where the ranker adds up evidence, else of the scores.
     """

@@ -180,7 +180,7 @@ COMMANDS = {
         "Make a corpus from sources. Of hyperlinks: each paragraph with links, of a wiki's dump or of articles, "
         "becomes a document whose gold is what the author linked. A build that was interrupted goes on where it "
         "stopped when the same command is run again. For others, see `entlink datasets build conversations`, "
-        "`entlink datasets build captions` and `entlink datasets build temporal`.",
+        "`entlink datasets build captions`, `entlink datasets build temporal` and `entlink datasets build probes`.",
         (
             "entlink datasets build hyperlinks samples/wiki/samplewiki.xml -o links.jsonl",
             "entlink datasets build hyperlinks samples/wiki/samplewiki.xml -o gold.jsonl.gz --kb wiki.kb --nil "

@@ -77,7 +77,7 @@ def test_links_count_as_long_as_the_entity_exists_but_not_for_a_name_to_come(as_
 
 
 def test_links_bring_no_naming_along_on_a_date(tmp_path, opened, monkeypatch):
-    """Of a form with too many bearers the links may be kept and the naming left out: on a date as without one."""
+    """Of a form with too many entities the links may be kept and the naming left out: on a date as without one."""
     monkeypatch.setattr(alias_writer, "MAX_POSTINGS", 1)
     rows = [article("planet", "Mercury", "[[planet|Mercury]] [[planet|Mercury]]", valid_from="2000-01-01")]
     folder = make_kb(tmp_path, rows, "cut")

@@ -115,7 +115,7 @@ def test_scores_and_vectors_are_those_of_training(stage, base, tmp_path, export,
 
 
 def test_the_joint_score_by_hand(stage, folder):
-    """log P(mention) + log P(entity | mention), over the bearers of the name, by plain loops."""
+    """log P(mention) + log P(entity | mention), over the entities with the name, by plain loops."""
     detector = JointDetector(stage, folder, by="joint", threshold=0.0)
     model, dual = detector.model, detector.model.dual()
     text = make_texts(1, 3)[0].text

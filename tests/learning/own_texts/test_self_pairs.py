@@ -56,8 +56,8 @@ def test_texts_are_read_with_their_names(kb):
     assert len(texts.by_source) == 60
     for passage in texts.passages:
         assert [name.start for name in passage.names] == sorted(name.start for name in passage.names)
-        named = {passage.text[name.start : name.end]: name.bearers for name in passage.names}
-        assert all(key.lower().replace(" ", "-") in bearers for key, bearers in named.items())
+        named = {passage.text[name.start : name.end]: name.entities for name in passage.names}
+        assert all(key.lower().replace(" ", "-") in ids for key, ids in named.items())
         for start, end in passage.words():
             assert all(end <= name.start or start >= name.end for name in passage.names)
     assert texts.share("the") > 0.9

@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,18 @@ from entlink.text.nearest import nearest_question
 @cache
 def cards() -> dict[str, DatasetCard]:
     """All cards by name, in the order of the alphabet."""
-    texts = [each.read_text("utf8") for each in files(__package__).joinpath("cards").iterdir()]
+    texts = _texts(files(__package__).joinpath("cards"))
     found = [msgspec.convert(tomllib.loads(text), DatasetCard) for text in texts]
     return {card.name: card for card in sorted(found, key=lambda card: card.name)}
+
+
+def _texts(folder: Traversable) -> Iterator[str]:
+    """The files of a folder and of those in it."""
+    for each in folder.iterdir():
+        if each.is_dir():
+            yield from _texts(each)
+        else:
+            yield each.read_text("utf8")
 
 
 def names() -> list[str]:
@@ -41,7 +51,7 @@ def card(name: str) -> DatasetCard:
 
 
 def dataset(name: str, folder: str | Path, split: str) -> Iterator[DatasetRecord]:
-    """The records of a part of a dataset that is in a folder: documents with gold, or pairs of entities."""
+    """The records of a part of a dataset that is in a folder: documents with gold, pairs of entities, or others."""
     about = card(name)
     part = about.split(split)
     return records_of(part, read_records(about.reader, about.find(part, Path(folder))))

@@ -11,7 +11,7 @@ import msgspec
 from entlink.datasets.catalogue.catalogue import cards
 from entlink.datasets.catalogue.counts import DatasetCounts, Tally
 from entlink.datasets.catalogue.dataset_card import DatasetCard, Split
-from entlink.datasets.catalogue.records import PAIRS, read_records
+from entlink.datasets.catalogue.records import OTHER_READERS, read_records
 from entlink.errors import EntlinkError, InputError, SourceError
 from entlink.formats.public.catalogue import PUBLIC_FORMATS, Role, public_format, tell_format
 from entlink.io.checksums import checksum
@@ -92,7 +92,7 @@ def check(
     a folder the files that have it. In a folder, files of no dataset are read only where there are no others.
     """
     place = Path(path)
-    if format is not None and format != PAIRS:
+    if format is not None and format not in OTHER_READERS:
         public_format(format)
     known = [card] if card is not None else list(cards().values())
     known = [each for each in known if format in (None, each.reader)]
@@ -169,7 +169,9 @@ def _tell(path: Path, known: Sequence[DatasetCard], reader: str | None) -> _Know
     if reader is not None:
         return _Known(path, digest, "name" if named else "caller", reader, named)
     shown = _shown_format(path)
-    fitting = [(card, part) for card, part in named if shown in (None, card.reader, _CATCH_ALL)]
+    usual = (None, _CATCH_ALL)
+    # What is no document has no look of its own, and may look like anything.
+    fitting = [(card, part) for card, part in named if shown in (*usual, card.reader) or card.reader in OTHER_READERS]
     if fitting:
         return _Known(path, digest, "name", fitting[0][0].reader, fitting)
     return _Known(path, digest, "format", shown, [])

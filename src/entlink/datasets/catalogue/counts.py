@@ -6,6 +6,8 @@ import msgspec
 
 from entlink.datasets.catalogue.records import DatasetRecord
 from entlink.documents import Document, GoldLink
+from entlink.formats.probes import ProbeExample
+from entlink.formats.public.wikisrs import EntityPair
 from entlink.text.spans import span_problem
 
 _MOST_NOTED = 3
@@ -42,12 +44,15 @@ class Tally:
         self._examples: dict[str, list[str]] = {}
 
     def add(self, record: DatasetRecord) -> None:
-        """Count a record: a document, or a pair of entities."""
+        """Count a record: a document, or whatever else a dataset is of."""
         self.counts.records += 1
         if isinstance(record, Document):
             self._add_document(record)
-        else:
+        elif isinstance(record, EntityPair):
             self._entities.update((hash(record.first), hash(record.second)))
+        elif isinstance(record, ProbeExample):
+            shown = (*record.entities, *record.candidates)
+            self._entities.update(hash(one.title) for one in shown if one.title)
         self.counts.entities = len(self._entities)
 
     def warnings(self) -> list[str]:

@@ -30,7 +30,7 @@ class Split(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
 
 class DatasetCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What one should know of a dataset. `reader` is a public format, or `wikisrs` for pairs of entities."""
+    """What one should know of a dataset. `reader` is a public format, or one of `records.OTHER_READERS`."""
 
     name: str
     title: str

@@ -32,7 +32,7 @@ def count(engine: Engine, parts: Sequence[Path], path: Path) -> None:
         view_parts(session, parts, LINKS, REDIRECTS)
         view_parts(session, parts, PAGES, cached=True)
         _check_pages(session)
-        _resolve_titles(session)
+        resolve_titles(session)
         session.table(
             "counts",
             "SELECT pages.s AS s, links.f AS f, named.e AS e, count(*) AS n, CAST(sum(links.c) AS BIGINT) AS c, "
@@ -76,8 +76,11 @@ def _check_pages(session: SqlSession) -> None:
         )
 
 
-def _resolve_titles(session: SqlSession) -> None:
-    """`named`: the entity `e` behind each title `t` as of each snapshot; `d` is 1 for its own, 0 for a redirect."""
+def resolve_titles(session: SqlSession) -> None:
+    """`named`: the entity `e` behind each title `t` as of each snapshot; `d` is 1 for its own, 0 for a redirect.
+
+    It is made of `pages` (`s`, `t`, `e`) and `redirects` (`s`, `source`, `target`).
+    """
     session.table("titled", "SELECT s, t, min(e) AS e FROM pages GROUP BY s, t")
     session.table(
         "followed",

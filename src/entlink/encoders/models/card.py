@@ -14,8 +14,8 @@ from entlink.io.checksums import checksum
 CARD = "model.json"
 _SMALL = (".json", ".txt", ".md")
 Kind = Literal[
-    "transformer", "static", "picture", "dual", "cross", "joint", "map", "multimodal"
-]  # those after the first three were trained on mentions and entities
+    "transformer", "static", "picture", "recurrent", "dual", "cross", "joint", "map", "multimodal"
+]  # those after the first four were trained on mentions and entities
 
 
 class FileCard(msgspec.Struct, frozen=True):

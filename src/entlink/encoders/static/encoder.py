@@ -69,6 +69,15 @@ class StaticEncoder:
             found[row] = self._vector(text) if first == row else found[first]
         return found
 
+    def average(self, texts: Sequence[str]) -> Vectors:
+        """The plain mean of each text's known words, of any length; zeros for a text without one."""
+        found = numpy.zeros((len(texts), self.dimension), numpy.float32)
+        for row, text in enumerate(texts):
+            places = [place for unit in self._units(text) if (place := self._words.get(unit)) is not None]
+            if places:
+                found[row] = self._vectors[places].astype(numpy.float32).mean(axis=0)
+        return found
+
     def _vector(self, text: str) -> Vectors:
         total = numpy.zeros(self.dimension, numpy.float32)
         ids: list[int] = []

@@ -31,6 +31,12 @@ class Backend(Protocol):
     def run_middle(self, ids: Ids, mask: Ids) -> Hidden:
         """The same half way through the layers, where they tell more of each word and less of the whole text."""
 
+    def run_layers(self, ids: Ids, mask: Ids, kinds: Ids) -> list[Hidden]:
+        """The same of every layer, the embedding first; `kinds` is 1 for the tokens of a second text.
+
+        Only the last layer where a model does not give the others.
+        """
+
 
 class OnnxBackend:
     """A model in onnxruntime, from a file or from bytes."""
@@ -57,18 +63,39 @@ class OnnxBackend:
         cut = cut_after_middle(self._model)
         return (self._session, self._output) if cut is None else (open_session(cut.graph, self._threads), cut.output)
 
+    def run_layers(self, ids: Ids, mask: Ids, kinds: Ids) -> list[Hidden]:
+        session, outputs = self._all_layers
+        found: list[Hidden] = session.run(outputs, self._feed(ids, mask, kinds))
+        return found
+
+    @cached_property
+    def _all_layers(self) -> tuple[Any, list[str]]:
+        """A session with an output for each layer, where the graph is one of ours; of others, the last."""
+        from entlink.encoders.text.middle_layer import with_all_layers
+
+        found = with_all_layers(self._model)
+        return (
+            (self._session, [self._output])
+            if found is None
+            else (open_session(found.graph, self._threads), found.outputs)
+        )
+
     def _run(self, session: Any, output: str, ids: Ids, mask: Ids) -> Hidden:
         import numpy
 
-        given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": numpy.zeros_like(ids)}
+        hidden: Hidden = session.run([output], self._feed(ids, mask, numpy.zeros_like(ids)))[0]
+        return hidden
+
+    def _feed(self, ids: Ids, mask: Ids, kinds: Ids) -> dict[str, Any]:
+        import numpy
+
+        given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": kinds}
         if "position_ids" in self._inputs:
             given["position_ids"] = numpy.broadcast_to(numpy.arange(ids.shape[1]), ids.shape)
-        feed = {
+        return {
             name: numpy.ascontiguousarray(given[name], dtype=numpy.int32 if "int32" in kind else numpy.int64)
             for name, kind in self._inputs.items()
         }
-        hidden: Hidden = session.run([output], feed)[0]
-        return hidden
 
 
 def open_session(model: Path | bytes, threads: int | None) -> Any:
@@ -118,7 +145,15 @@ class TorchBackend:
         hidden: Hidden = layers[(len(layers) - 1) // 2].numpy()
         return hidden
 
-    def _run(self, ids: Ids, mask: Ids, **wanted: bool) -> Any:
+    def run_layers(self, ids: Ids, mask: Ids, kinds: Ids) -> list[Hidden]:
+        import torch
+
+        wanted: dict[str, Any] = {"output_hidden_states": True}
+        if getattr(self._model.config, "type_vocab_size", 0) > 1:
+            wanted["token_type_ids"] = torch.from_numpy(kinds)
+        return [one.numpy() for one in self._run(ids, mask, **wanted).hidden_states]
+
+    def _run(self, ids: Ids, mask: Ids, **wanted: Any) -> Any:
         import torch
 
         with torch.inference_mode():

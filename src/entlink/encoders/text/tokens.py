@@ -53,6 +53,27 @@ class Reader:
         found = self._tokenizer.encode_batch([plain(text) for text, _ in cuts], add_special_tokens=False)
         return [self._centred(one, span) for one, (_, span) in zip(found, cuts, strict=True)]
 
+    def read_paired(self, texts: Sequence[tuple[str, Span]]) -> list[Tokens | None]:
+        """The tokens around each span, and after a sign between them those of the span once more, as a second text.
+
+        The place is that of the second text, the sign at its end included; None where the span has no tokens.
+        """
+        cuts = [self._surroundings(text, span) for text, span in texts]
+        found = self._tokenizer.encode_batch([plain(text) for text, _ in cuts], add_special_tokens=False)
+        return [self._paired(one, span) for one, (_, span) in zip(found, cuts, strict=True)]
+
+    def _paired(self, one: Any, span: Span) -> Tokens | None:
+        most = max(1, self._room // 4)
+        own = _tokens_of(one.offsets, span)
+        if not own:
+            return None
+        surface = list(one.ids[own[0] : own[-1] + 1])[:most]
+        read = self._centred(one, span, max(1, self._room - len(surface) - len(self._after)))
+        assert read is not None
+        return Tokens(
+            [*read.ids, *surface, *self._after], len(read.ids), len(read.ids) + len(surface) + len(self._after)
+        )
+
     @property
     def room(self) -> int:
         """How many tokens of a text the model reads at once."""
@@ -78,16 +99,16 @@ class Reader:
             [*self._before, *ids, *self._after], first + moved, (len(ids) if last is None else last) + moved
         )
 
-    def _centred(self, one: Any, span: Span) -> Tokens | None:
-        ids, offsets = one.ids, one.offsets
-        own = [at for at, (start, end) in enumerate(offsets) if start < span.end and end > span.start and end > start]
+    def _centred(self, one: Any, span: Span, room: int | None = None) -> Tokens | None:
+        ids, room = one.ids, room or self._room
+        own = _tokens_of(one.offsets, span)
         if not own:
             return None
         first, last = own[0], own[-1] + 1
-        spare = self._room - (last - first)
+        spare = room - (last - first)
         begin = first - spare // 2 if spare > 0 else first
-        begin = max(0, min(begin, len(ids) - self._room))
-        end = min(len(ids), begin + self._room)
+        begin = max(0, min(begin, len(ids) - room))
+        end = min(len(ids), begin + room)
         return self._marked(list(ids[begin:end]), first - begin, min(last, end) - begin)
 
     def _beginning(self, text: str) -> str:
@@ -108,6 +129,10 @@ class Reader:
         if match := _SPACE.search(text, start, span.start) if start else None:
             start = match.end()
         return text[start : max(stop, end)], Span(span.start - start, end - start)
+
+
+def _tokens_of(offsets: Sequence[tuple[int, int]], span: Span) -> list[int]:
+    return [at for at, (start, end) in enumerate(offsets) if start < span.end and end > span.start and end > start]
 
 
 def signs_of(tokenizer: Any) -> tuple[list[int], list[int]]:

@@ -55,6 +55,11 @@ class TransformerEncoder:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.identity}>"
 
+    @property
+    def parts(self) -> tuple[Backend, Reader]:
+        """The model that runs, and what reads texts for it."""
+        return self._backend, self._reader
+
     def encode(self, texts: Sequence[str]) -> Vectors:
         """A row a text, of unit length; of a text longer than the window, the beginning is read."""
         distinct = list(dict.fromkeys(texts))

@@ -49,7 +49,7 @@ class AliasEntry(NamedTuple):
 
 
 class WideEntry(NamedTuple):
-    """One entity that a surface may mean at any tier; `tier` is the tightest at which it bears the name."""
+    """One entity that a surface may mean at any tier; `tier` is the tightest at which it has the name."""
 
     entity: int
     support: float
@@ -261,7 +261,7 @@ class AliasTable:
         return Meaning(tier, tuple(entries), linked, unlinked, tuple(texts))
 
     def _sources_then(self, surface: str, entity: int, stored: int) -> int:
-        """The sources that held at the table's date; none when the entity did not bear the name then."""
+        """The sources that held at the table's date; none when the entity did not have the name then."""
         assert self._date is not None
         version = self._store.version_at(entity, self._date)
         if version is None:

@@ -94,7 +94,7 @@ def _before_clause(text: str, phrases: Phrases) -> str:
 
 
 class _Reader:
-    """Finds names of the bearer of a title."""
+    """Finds names of the entity of a title."""
 
     def __init__(self, title: str, phrases: Phrases) -> None:
         self._phrases = phrases

@@ -55,16 +55,16 @@ def _identified(kb: KnowledgeBase, text: str, key: str) -> Iterator[Found]:
 
 
 def _named(kb: KnowledgeBase, text: str, key: str) -> Iterator[Found]:
-    return _bearers(kb, [key], "name")
+    return _entities_named(kb, [key], "name")
 
 
 def _beginning(kb: KnowledgeBase, text: str, key: str) -> Iterator[Found]:
     fresh = (other for other in kb.fresh_keys() if other.startswith(key))
-    return _bearers(kb, islice(_chained(fresh, kb.alias_index.keys(key)), _KEYS_LOOKED_AT), "beginning")
+    return _entities_named(kb, islice(_chained(fresh, kb.alias_index.keys(key)), _KEYS_LOOKED_AT), "beginning")
 
 
 def _near(kb: KnowledgeBase, text: str, key: str) -> Iterator[Found]:
-    return _bearers(kb, (other for other, _ in near_keys(kb, key)), "spelling")
+    return _entities_named(kb, (other for other, _ in near_keys(kb, key)), "spelling")
 
 
 def _chained(*streams: Iterable[str]) -> Iterator[str]:
@@ -72,10 +72,10 @@ def _chained(*streams: Iterable[str]) -> Iterator[str]:
         yield from stream
 
 
-def _bearers(kb: KnowledgeBase, keys: Iterable[str], match: Match) -> Iterator[Found]:
-    """The entities that bear names with these keys, with a form of the name that is theirs."""
+def _entities_named(kb: KnowledgeBase, keys: Iterable[str], match: Match) -> Iterator[Found]:
+    """The entities that have names with these keys, with a form of the name that is theirs."""
     for key in keys:
         forms = kb.names.group(key)
-        for entry, id, title in kb.bearers(kb.meaning_of_key(key)):
+        for entry, id, title in kb.entities_named(kb.meaning_of_key(key)):
             own = next((form.text for form in forms if entry.entity in form.postings[::3]), title)
             yield Found(id, title, own, match, entry.support, kb.types(id))

@@ -89,7 +89,7 @@ def weights_without_links(stage: str, config: LinkerConfig) -> dict[str, float]:
     return {name: weight for name, weight in _WITHOUT_LINKS[stage].items() if name in there or name not in _OF_STAGES}
 
 
-# What links begin with. They do not teach the weight of coherence, since each is an example by itself, without the
-# others of its text. P(e|m) they teach to tell bearers of a name apart, of which the usual one is not to win always:
-# that those who do not bear it are less likely is evidence of its own.
+# What links begin with. They do not teach the weight of coherence: each is an example without the
+# others of its text. Of P(e|m) they teach how much it says among entities with one name, not that any has the name:
+# that is evidence of its own.
 WEIGHTS_WITH_LINKS = {"coherence": 4.4, "borne": 3.0}

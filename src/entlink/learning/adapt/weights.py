@@ -28,7 +28,7 @@ _UNUSUAL = 5.0
 _PULL = 2.0  # over the number of mentions: evidence of a new model starts from nothing, and is to be found by the fit
 # Fitted on the development mentions of Schools Wikipedia with the company that names keep, and rounded, but for two.
 # Company says how often an entity is spoken of, too: popularity has nothing to add there, and is not to subtract.
-# Names cut short have few bearers there, and their shares say nothing; where they have many, they do.
+# Names cut short have few entities there, and their shares say nothing; where they have many, they do.
 START_WEIGHTS: Mapping[str, float] = {
     "alias": 1.05,
     "dense": 16.9,

@@ -60,11 +60,11 @@ class Proposals:
             found = _borne_alone(passage, seen, SHORT_OF_ENTITY)
             self._random.shuffle(found)
             for name in found:
-                cut = self._cut(passage.text[name.start : name.end], name.bearers[0])
+                cut = self._cut(passage.text[name.start : name.end], name.entities[0])
                 if cut is not None:
-                    seen[name.bearers[0]] += 1
+                    seen[name.entities[0]] += 1
                     text = passage.text[: name.start] + cut + passage.text[name.end :]
-                    yield _mention(f"short{number}", passage.source, text, name.start, len(cut), name.bearers[0])
+                    yield _mention(f"short{number}", passage.source, text, name.start, len(cut), name.entities[0])
                     break
 
     def _cut(self, surface: str, entity: str) -> str | None:
@@ -83,7 +83,9 @@ class Proposals:
         if not spaceless and all(self._texts.share(word) > _COMMON for word in form.split()):
             return None
         meaning = self._kb.meaning(form)
-        if meaning.blocked or (meaning.entries and entity not in {id for _, id, _ in self._kb.bearers(meaning)}):
+        if meaning.blocked or (
+            meaning.entries and entity not in {id for _, id, _ in self._kb.entities_named(meaning)}
+        ):
             return None
         return form
 
@@ -126,7 +128,7 @@ class Proposals:
         seen: Counter[str] = Counter()
         for number, passage in enumerate(self._passages()):
             source = passage.source
-            names = [name for name in passage.names if name.bearers == (source,)]
+            names = [name for name in passage.names if name.entities == (source,)]
             if not passage.number or not names or seen[source] >= NAMES_OF_ENTITY:
                 continue
             seen[source] += 1
@@ -175,12 +177,12 @@ class Proposals:
     # Names as they stand
 
     def name(self) -> Iterator[SelfMention]:
-        """Names in other texts, one a passage; of those with several bearers, where the text tells which."""
+        """Names in other texts, one a passage; of those with several entities, where the text tells which."""
         seen: Counter[str] = Counter()
         for number, passage in enumerate(self._passages()):
             told = [(name, entity) for name in passage.names if (entity := self._meant(passage, name)) is not None]
             told = [one for one in told if one[1] != passage.source and seen[one[1]] < NAMES_OF_ENTITY]
-            several = [one for one in told if len(one[0].bearers) > 1]
+            several = [one for one in told if len(one[0].entities) > 1]
             if told:
                 name, entity = self._random.choice(several or told)
                 seen[entity] += 1
@@ -188,29 +190,29 @@ class Proposals:
                 yield _mention(f"name{number}", passage.source, passage.text, start, length, entity)
 
     def plain(self) -> Iterator[SelfMention]:
-        """Names that one entity alone bears, some of every passage: as often as texts speak of it, up to a point."""
+        """Names that only one entity has, some of every passage: as often as texts speak of it, up to a point."""
         seen: Counter[str] = Counter()
         for number, passage in enumerate(self._passages()):
             found = _borne_alone(passage, seen, _PLAIN_OF_ENTITY)
             for place, name in enumerate(self._random.sample(found, min(_PLAIN_OF_PASSAGE, len(found)))):
-                seen[name.bearers[0]] += 1
+                seen[name.entities[0]] += 1
                 start, end = max(0, name.start - _AROUND), name.end + _AROUND
                 text, length = passage.text[start:end], name.end - name.start
                 id = f"plain{number}.{place}"
-                yield _mention(id, passage.source, text, name.start - start, length, name.bearers[0])
+                yield _mention(id, passage.source, text, name.start - start, length, name.entities[0])
 
     def _meant(self, passage: Passage, name: Name) -> str | None:
-        if len(name.bearers) == 1:
-            return name.bearers[0]
+        if len(name.entities) == 1:
+            return name.entities[0]
         spoken_of = self._texts.spoken_of[passage.source]
-        here = [one for one in name.bearers if spoken_of[one]]
+        here = [one for one in name.entities if spoken_of[one]]
         return here[0] if len(here) == 1 else None
 
 
 def _borne_alone(passage: Passage, seen: Counter[str], most: int) -> list[Name]:
     """The names of one other entity alone, of which fewer than `most` were taken yet."""
-    names = (name for name in passage.names if len(name.bearers) == 1 and name.bearers[0] != passage.source)
-    return [name for name in names if seen[name.bearers[0]] < most]
+    names = (name for name in passage.names if len(name.entities) == 1 and name.entities[0] != passage.source)
+    return [name for name in names if seen[name.entities[0]] < most]
 
 
 def _runs(passage: Passage) -> list[tuple[int, int]]:

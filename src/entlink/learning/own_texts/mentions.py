@@ -1,7 +1,7 @@
 """Mentions that a knowledge base gives of itself: what to calibrate on where nobody has annotated anything.
 
 *Known* mentions are names of its entities in its own descriptions, as they stand there or altered. Some of them are
-*taken out*: their entity is kept from the linker. *Never seen* are names in the descriptions that no entity bears.
+*taken out*: their entity is kept from the linker. *Never seen* are names in the descriptions that no entity has.
 """
 
 from __future__ import annotations
@@ -191,4 +191,4 @@ def _form(kb: KnowledgeBase, name: str, entity: str, random: Random) -> str:
 
 def _is_of_another(kb: KnowledgeBase, form: str, entity: str) -> bool:
     meaning = kb.meaning(form)
-    return bool(meaning.blocked or meaning.entries) and entity not in {id for _, id, _ in kb.bearers(meaning)}
+    return bool(meaning.blocked or meaning.entries) and entity not in {id for _, id, _ in kb.entities_named(meaning)}

@@ -20,7 +20,7 @@ def own_names(entity: Entity) -> list[str]:
 
 
 def recombined(kb: KnowledgeBase, names: Sequence[str], random: Random) -> Iterator[str]:
-    """Names that none bears: the beginning of one and the end of another; never the same twice."""
+    """Names that no entity has: the beginning of one and the end of another; never the same twice."""
     seen: set[str] = set()
     if len(names) < 2:
         return

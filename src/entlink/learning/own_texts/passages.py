@@ -1,4 +1,4 @@
-"""Passages of descriptions with the names in them: those that surely mean an entity, and those that none bears."""
+"""Passages of descriptions with the names in them: those that surely mean an entity, and those that no entity has."""
 
 from __future__ import annotations
 
@@ -84,17 +84,17 @@ def _apart(matches: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _known(kb: KnowledgeBase, entity: Entity, passage: Passage, start: int, end: int) -> Found | None:
-    """The match, if it is written as a name is and one entity only bears it, or the one that is described."""
+    """The match, if it is written as a name is and only one entity has it, or the one that is described."""
     text = passage.text
     meaning = kb.meaning(text[start:end])
     if meaning.blocked or meaning.pinned or meaning.tier > Tier.UNICODE:
         return None
     if not _is_name(text, start, end) or _is_in_run(text, start, end):
         return None  # "Dam" in "Boulder Dam" is another
-    bearers = [id for _, id, _ in kb.bearers(meaning, 2)]
-    if len(bearers) == 1 and bearers[0] != entity.id:
-        return Found(start, end, bearers[0], True)
-    if passage.opening or entity.id not in {id for _, id, _ in kb.bearers(meaning)}:
+    named = [id for _, id, _ in kb.entities_named(meaning, 2)]
+    if len(named) == 1 and named[0] != entity.id:
+        return Found(start, end, named[0], True)
+    if passage.opening or entity.id not in {id for _, id, _ in kb.entities_named(meaning)}:
         return None
     return Found(start, end, entity.id, False)
 

@@ -21,7 +21,7 @@ _PARAGRAPH_END = re.compile(r"\s*\n\s*")
 _SHORTEST, _SHORTEST_SPACELESS = 60, 15
 _LONGEST = 1_500
 _MOST_OF_ENTITY, _MOST = 12_000, 60_000_000  # characters
-_MOST_BEARERS = 6
+_MOST_ENTITIES = 6
 _SHORTEST_IN_OTHER_CASE = 4  # "it" is not the name "IT"
 _SHORTEST_NAME = 2
 _CACHED = 500_000
@@ -29,11 +29,11 @@ _DRAWN, _LOOKED_AT = 200, 20_000  # entities, to see whether they have texts
 
 
 class Name(NamedTuple):
-    """A name in a passage, with the entities that bear it, likeliest first."""
+    """A name in a passage, with the entities with it, likeliest first."""
 
     start: int
     end: int
-    bearers: tuple[str, ...]
+    entities: tuple[str, ...]
 
 
 class Passage(NamedTuple):
@@ -54,7 +54,7 @@ class OwnTexts(NamedTuple):
 
     passages: list[Passage]
     by_source: dict[str, list[int]]  # the numbers of its passages
-    spoken_of: dict[str, Counter[str]]  # by source: how often its text has an entity by a name that it alone bears
+    spoken_of: dict[str, Counter[str]]  # by source: how often its text has an entity by a name that only it has
     frequency: Counter[str]  # in how many passages a word stands outside of names
 
     def share(self, word: str) -> float:
@@ -90,8 +90,8 @@ def _take_in(texts: OwnTexts, passage: Passage) -> None:
     texts.passages.append(passage)
     spoken_of = texts.spoken_of[passage.source]
     for name in passage.names:
-        if len(name.bearers) == 1:
-            spoken_of[name.bearers[0]] += 1
+        if len(name.entities) == 1:
+            spoken_of[name.entities[0]] += 1
     texts.frequency.update({passage.text[start:end].lower() for start, end in passage.words()})
 
 
@@ -168,12 +168,12 @@ class _Names:
         for start, end in sorted(self._scanner.matches(text), key=lambda match: (match[0], -match[1])):
             if start < until:
                 continue
-            bearers = self._bearers(text[start:end])
-            if bearers:
+            named = self._entities_named(text[start:end])
+            if named:
                 until = end
-                yield Name(start, end, bearers)
+                yield Name(start, end, named)
 
-    def _bearers(self, surface: str) -> tuple[str, ...]:
+    def _entities_named(self, surface: str) -> tuple[str, ...]:
         found = self._known.get(surface)
         if found is None:
             if len(self._known) >= _CACHED:
@@ -187,4 +187,4 @@ class _Names:
         short = len(surface) < shortest and not is_spaceless(surface[0])
         if meaning.blocked or meaning.pinned or short or surface.isdigit():
             return ()
-        return tuple(id for _, id, _ in self._kb.bearers(meaning, _MOST_BEARERS))
+        return tuple(id for _, id, _ in self._kb.entities_named(meaning, _MOST_ENTITIES))

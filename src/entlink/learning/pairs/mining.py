@@ -22,15 +22,15 @@ _ASKED_AT_ONCE = 256  # mentions
 def name_negatives(
     kb: KnowledgeBase, examples: Sequence[Example], count: int, progress: Progress = ignore_progress
 ) -> list[Example]:
-    """Examples with the other entities that bear the name as negatives, likeliest first, at most `count`."""
+    """Examples with the other entities that have the name as negatives, likeliest first, at most `count`."""
     right = right_entities(examples)
     mined: list[Example] = []
     for at, example in enumerate(examples):
         if at % _ASKED_AT_ONCE == 0:
             progress(_STAGE, at, len(examples))
         own = right[example.place]
-        bearers = (id for _, id, _ in kb.bearers(kb.meaning(example.mention.text), count + len(own)))
-        mined.append(with_negatives(example, bearers, own, count))
+        named = (id for _, id, _ in kb.entities_named(kb.meaning(example.mention.text), count + len(own)))
+        mined.append(with_negatives(example, named, own, count))
     return mined
 
 

@@ -1,7 +1,7 @@
 """What stands together in the paragraphs of descriptions: the names of entities, and the words outside of any name.
 
 A name here is a title without its closing parenthesis, in any case. Where two names overlap, the one that begins
-first counts, and of those that begin together the longest. A name that several entities bear covers its words, but
+first counts, and of those that begin together the longest. A name that several entities have covers its words, but
 stands for none of them.
 """
 
@@ -20,7 +20,7 @@ from entlink.text.titles import without_parenthesis
 
 SHORTEST, LONGEST = 40, 2_000  # characters of a paragraph; a longer one is cut at a space
 _TITLE, _STRIPPED, _PAST = int(NameSource.TITLE), int(NameSource.STRIPPED), int(NameSource.PAST)
-_SEVERAL = 0  # what a name stands for that several entities bear; keys begin at 1
+_SEVERAL = 0  # the key of a name that several entities have; keys begin at 1
 _CACHED_NAMES = 200_000
 
 
@@ -50,7 +50,7 @@ class ParagraphReader:
     def __init__(self, index: AliasIndex) -> None:
         self._index = index
         self._scanner = Scanner(index)
-        self._bearers: dict[str, int | None] = {}
+        self._known: dict[str, int | None] = {}
 
     def read(self, paragraph: str) -> Together:
         folded = fold(paragraph)
@@ -58,9 +58,9 @@ class ParagraphReader:
         tokens, starts = folded.tokens, folded.starts
         words: set[str] = set()
         spaced, done = folded.key.isascii(), 0
-        for start, end, bearer in self._names(paragraph, folded):
-            if bearer != _SEVERAL:
-                entities.add(bearer)
+        for start, end, entity in self._names(paragraph, folded):
+            if entity != _SEVERAL:
+                entities.add(entity)
             first = bisect_left(starts, start, done)
             if first > done:
                 words.update(tokens[done:first] if spaced else _terms(folded, done, first))
@@ -73,33 +73,33 @@ class ParagraphReader:
         return (one for one in self._names(text, fold(text)) if one[2] != _SEVERAL)
 
     def _names(self, paragraph: str, folded: Folded) -> Iterator[tuple[int, int, int]]:
-        """Start, end and bearer of the names that count, none overlapping another."""
+        """Start, end and entity of each name that counts, none overlapping another."""
         longest: dict[int, tuple[int, int]] = {}
-        known = self._bearers
+        known = self._known
         for start, end in self._scanner.matches_in(folded):
             surface = paragraph[start:end]
-            bearer = known[surface] if surface in known else self._bearer(surface)
-            if bearer is not None:
-                longest[start] = end, bearer  # the longer ones come later
+            entity = known[surface] if surface in known else self._entity_titled(surface)
+            if entity is not None:
+                longest[start] = end, entity  # the longer ones come later
         free = 0
-        for start, (end, bearer) in longest.items():
+        for start, (end, entity) in longest.items():
             if start >= free:
                 free = end
-                yield start, end, bearer
+                yield start, end, entity
 
-    def _bearer(self, surface: str) -> int | None:
-        """The entity that bears a name as its title; None where it is nobody's title."""
-        if len(self._bearers) >= _CACHED_NAMES:
-            self._bearers.clear()
-        bearers = {
+    def _entity_titled(self, surface: str) -> int | None:
+        """The entity whose title is the name; None where it is nobody's title."""
+        if len(self._known) >= _CACHED_NAMES:
+            self._known.clear()
+        named = {
             entity
             for form in self._index.group(key_of(surface))
             for entity, _, sources in form.triples()
             if _is_bare_title(form.text, sources)
         }
-        bearer = (bearers.pop() if len(bearers) == 1 else _SEVERAL) if bearers else None
-        self._bearers[surface] = bearer
-        return bearer
+        entity = (named.pop() if len(named) == 1 else _SEVERAL) if named else None
+        self._known[surface] = entity
+        return entity
 
 
 def _is_bare_title(name: str, sources: int) -> bool:

@@ -1,4 +1,4 @@
-"""What spans whose vectors are known may mean: entities that bear their name, and the nearest of all."""
+"""What spans whose vectors are known may mean: entities with their name, and the nearest of all."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Meant = list[tuple[int, float]]  # entities by key, with their similarity, most 
 
 
 class SpanEntities:
-    """Entities for spans: at most `limit` that bear the name, and as many whose vectors are nearest.
+    """Entities for spans: at most `limit` that have the name, and as many whose vectors are nearest.
 
     The nearest are looked for where there is an index over the vectors ("auto"), always, so that a missing index is
     an error ("index"), or not at all ("never"). A blocked name means nothing, a pinned one what the rule says.
@@ -43,7 +43,7 @@ class SpanEntities:
     def of(self, surfaces: Sequence[str], vectors: Vectors, types: frozenset[str] = frozenset()) -> list[Meant]:
         """What each span may mean, by its surface and its vector (a row of `vectors`)."""
         meanings = [self.kb.meaning(surface) for surface in surfaces]
-        named = [[entry.entity for entry, _, _ in self.kb.bearers(one, self.limit)] for one in meanings]
+        named = [[entry.entity for entry, _, _ in self.kb.entities_named(one, self.limit)] for one in meanings]
         if self.search != "never" and self._nearest.is_ready:
             open_ = [at for at, one in enumerate(meanings) if not one.blocked and not one.pinned]
             for at, found in zip(

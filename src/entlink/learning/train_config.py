@@ -277,10 +277,11 @@ def _check_joint(config: TrainConfig) -> None:
 
 def _lay(read: dict[str, Any], key: str, value: str, parts: Mapping[str, type[msgspec.Struct]]) -> None:
     """Set one value; a part of a part is named as in model.shape.hidden."""
-    part, *inner, name = key.split(".")
-    if not name or (part not in parts) or part == key:
+    part, *inner = key.split(".")
+    if part not in parts or not all(inner) or not inner:
         parts_named = " or ".join(f"{one}.NAME" for one in parts)
         raise ConfigError(f"{key!r} is no setting. Write it as {parts_named}")
+    *inner, name = inner
     kind: Any = parts[part]
     place = read.setdefault(part, {})
     for step in inner:

@@ -57,12 +57,16 @@ def stages(kind: str) -> list[str]:
 _EITHER = ("ranker", "joint")
 
 
+_WITH_AN_INDEX = {("retriever", "entity-vectors"), ("retriever", "pictures")}  # checked where their indexes are
+
+
 def without_models(kind: str) -> list[str]:
-    """Stages that can be made with no setting; the ranker `joint` wants one of two."""
+    """Stages that can be made with no setting and no index; the ranker `joint` wants one of two."""
     return [
         name
         for name in stages(kind)
-        if not any(setting.required for setting in declaration(kind, name).settings) and (kind, name) != _EITHER
+        if not any(setting.required for setting in declaration(kind, name).settings)
+        and (kind, name) not in {_EITHER, *_WITH_AN_INDEX}
     ]
 
 

@@ -40,10 +40,11 @@ def document(name, *right, id="d"):
 def test_every_preset_can_be_read():
     assert preset_names() == [
         *("bi-encoder", "blink-bi-encoder", "cross-encoder"),
-        *("hansel-ca", "hansel-ca-tuned", "hansel-de", "hansel-tyde", "joint", "map", "time-bi-encoder"),
+        *("hansel-ca", "hansel-ca-tuned", "hansel-de", "hansel-tyde", "joint", "map", "multimodal"),
+        *("time-bi-encoder", "wikidiverse-lxmert", "wikidiverse-uniter", "wikidiverse-uniter-star"),
     ]
     for name in preset_names():
-        assert read_train_config(name).model.kind in ("bi-encoder", "cross-encoder", "joint", "map")
+        assert read_train_config(name).model.kind in ("bi-encoder", "cross-encoder", "joint", "map", "multimodal")
 
 
 def test_presets_have_what_the_papers_say():

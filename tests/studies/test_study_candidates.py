@@ -242,7 +242,9 @@ def test_three_retrievers_have_the_slots_of_the_paper_too(two, gold):
     config = msgspec.structs.replace(read_config("lexical"), retriever=stages)
     names = ("alias", "bm25", "edit-distance")
     options = CandidateOptions(ks=KS, dev=(str(gold),), ensembles=(names, names[:2]))
-    found = ensembles(study_candidates(two, [gold], config, options))
+    study = study_candidates(two, [gold], config, options)
+    assert any("in this order: alias 0.8, bm25 0.1, edit-distance 0.1" in note for note in study.notes)
+    found = ensembles(study)
     assert [(one.name.count("+"), one.how) for one in found] == [
         (2, "weights"), (2, "slots"), (2, "slots of paper 4"), (1, "weights"), (1, "slots"),
     ]  # fmt: skip

@@ -27,7 +27,11 @@ _BIAS = 11.0
 _COMPANY = "company"  # the number of the evidence called co-occurrence
 _EXPECTED = "expected"  # what is spoken of often co-occurs by chance: that much of it says nothing
 OF_COMPANY = (_COMPANY, _EXPECTED)  # nothing for most names, so that the bias does not reckon with them
-_OF_PICTURES = ("pictures", "alike")  # nothing for most documents: the bias does not reckon with them either
+_OF_PICTURES = (
+    "pictures",
+    "pictured",
+    "alike",
+)  # nothing for most documents, likewise
 _BORNE = "borne"
 _UNRECKONED = (*OF_COMPANY, *_OF_PICTURES)
 _CROSS = "cross"

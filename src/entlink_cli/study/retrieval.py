@@ -257,7 +257,7 @@ COMMANDS = {
         (
             "entlink study candidates wiki.kb samples/conversations.jsonl --config lexical",
             "entlink study candidates wiki.kb samples/conversations.jsonl --k 1,10 --slice title --csv k.csv",
-            "entlink study candidates wiki.kb samples/conversations.jsonl --dev samples/conversations.jsonl "
+            "entlink study candidates wiki.kb samples/conversations.jsonl --dev samples/article.gold.jsonl "
             "--ensemble alias+bm25",
         ),
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from time import perf_counter
 from typing import NamedTuple
 
@@ -57,7 +57,10 @@ class Ensemble:
         self._add("weights", weights)
         self._add("slots", best_quotas(pools, right, self.names, _TUNED_AT))
         if len(self.names) == len(PAPER):
-            self._put("slots of paper 4", dict(zip(self.names, PAPER, strict=True)))
+            slots = dict(zip(self.names, PAPER, strict=True))
+            shown = ", ".join(f"{name} {share:g}" for name, share in slots.items())
+            self.notes.append(f"{self.name} by slots of paper 4, in this order: {shown}")
+            self._put("slots of paper 4", slots)
 
     def _add(self, how: How, tried: Tried) -> None:
         chosen = {name: value for name, value in tried.settings.items() if value}
@@ -108,16 +111,24 @@ def _joined(found: Sequence[Found]) -> Found:
     return msgspec.structs.replace(found[-1], recall_at=recalls)
 
 
-def ensembles_of(config: LinkerConfig, wanted: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
-    """The retrievers of each ensemble; without any wanted, all that the configuration has."""
+def ensembles_of(
+    config: LinkerConfig, wanted: Sequence[Sequence[str]], missing: Mapping[str, str]
+) -> list[tuple[str, ...]]:
+    """The retrievers of each ensemble; without any wanted, all that the configuration has.
+
+    `missing` says why others that it named are not there.
+    """
     known = retriever_names(config.retriever)
     found = [tuple(dict.fromkeys(names)) for names in wanted] or [tuple(known)]
     for names in found:
         for name in names:
+            if name in missing:
+                raise ConfigError(f"the retriever {name!r} cannot be part of an ensemble: {missing[name]}")
             if name not in known:
                 raise ConfigError(f"no retriever {name!r} in the configuration{did_you_mean(name, known)}")
         if len(names) < 2:
-            raise InputError(f"an ensemble has several retrievers, not {names[0]!r} alone. Join them with a +")
+            why = "".join(f" {name!r} is left out: {reason}" for name, reason in missing.items())
+            raise InputError(f"an ensemble has several retrievers, not {names[0]!r} alone. Join them with a +.{why}")
     return found
 
 

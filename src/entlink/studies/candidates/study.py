@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from time import perf_counter
@@ -170,7 +170,7 @@ def study_candidates(
         )
         alone = list(_alone(stack, kb, config))
         together = _Together(_opened(stack, kb, config), config)
-        ensembles = list(_ensembles(stack, kb, config, options))
+        ensembles = list(_ensembles(stack, kb, config, options, missing))
         _tune(ensembles, GoldMentions(_dev(options, identities), (), config.batch_size), progress)
         _measure(asked, alone, together, ensembles, progress)
         if not asked.mentions:
@@ -208,11 +208,11 @@ def _alone(stack: ExitStack, kb: str | Path, config: LinkerConfig) -> Iterator[_
 
 
 def _ensembles(
-    stack: ExitStack, kb: str | Path, config: LinkerConfig, options: CandidateOptions
+    stack: ExitStack, kb: str | Path, config: LinkerConfig, options: CandidateOptions, missing: Mapping[str, str]
 ) -> Iterator[Ensemble]:
     if options.ensembles and not options.dev:
         raise ConfigError("an ensemble is chosen on development data: give some (--dev)")
-    for names in ensembles_of(config, options.ensembles) if options.dev else ():
+    for names in ensembles_of(config, options.ensembles, missing) if options.dev else ():
         linker = _opened(stack, kb, of_ensemble(config, names, max(options.ks)))
         yield Ensemble(names, linker, options.ks)
 

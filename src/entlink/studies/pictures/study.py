@@ -15,6 +15,7 @@ from entlink.formats.documents.lines import encode_document
 from entlink.io.atomic import write_lock, write_whole
 from entlink.io.progress import Progress, ignore_progress
 from entlink.io.resuming import stamps
+from entlink.kb.indexes.derived import derived_indexes
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.linking.config import LinkerConfig, read_config
 from entlink.linking.linker import load
@@ -109,6 +110,8 @@ def _plan(
     return {
         "captions": stamps([_File(path) for path in files]),
         "kb": [kb.folder.name, kb.manifest().built, kb.revision],
+        "indexes": [[one.name, one.card.settings] for one in derived_indexes(kb.index_folder)],
+        "match_gold": options.match_gold,
         "config": msgspec.to_builtins(config),
         "k": options.k,
         "near_copy": options.near_copy,

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("PIL")
 
 from entlink.kb.build.from_sources import BuildOptions, build
-from entlink_cli.datasets import captions as datasets_captions
+from entlink_cli.datasets import build as datasets_build
 
 MAKE = ("datasets", "build", "captions")
 SAMPLES = Path(__file__).parents[2] / "samples"
@@ -102,6 +102,6 @@ def test_an_interruption_says_that_what_was_done_is_kept(run, wiki, tmp_path, mo
     def interrupted(**_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(datasets_captions, "progress", interrupted)
+    monkeypatch.setattr(datasets_build, "progress", interrupted)
     done = run(*MAKE, SOURCE, "-o", tmp_path / "set", "--kb", wiki)
     assert (done.code, "what was done is kept" in done.err) == (130, True)

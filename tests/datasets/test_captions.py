@@ -356,14 +356,44 @@ def test_a_build_that_was_killed_goes_on(kb, pictures, tmp_path, monkeypatch):
         patched.setattr(steps, "datasheet", killed)
         build_captions(source, tmp_path / "set", options, kb=kb, pictures=pictures)
     assert (len(read), (tmp_path / "set").exists(), (tmp_path / "set.building").is_dir()) == (1, False, True)
+    half = tmp_path / "set.building" / "made" / "pictures" / "gull.gif.png"
+    whole = half.read_bytes()
+    half.write_bytes(whole[:9])
     report = build_captions(source, tmp_path / "set", options, kb=kb, pictures=pictures)
     assert (len(read), report.total.pairs, (tmp_path / "set.building").exists()) == (1, 1, False)
+    assert (tmp_path / "set" / "pictures" / "gull.gif.png").read_bytes() == whole
 
 
-def test_a_page_in_two_sources_is_taken_once(kb, tmp_path):
-    sources = [lines(tmp_path, row("a", "x.png", "A [[gull|Gull]] in flight"), name=name) for name in ("1", "2")]
-    report = build_captions(sources, tmp_path / "set", CaptionOptions(**ONE, format="captions"), kb=kb)
-    assert report.captions == {"kept": 1, "read": 2, "repeated": 1}
+def test_only_a_caption_that_is_in_two_sources_is_repeated(kb, tmp_path):
+    gull, tern = row("a", "x.png", "A [[gull|Gull]] in flight"), row("a", "x.png", "A [[tern|Tern]] in flight")
+    other_picture, other_gold = {**gull, "image": "y.png"}, row("a", "x.png", "A [[thing|Gull]] in flight")
+    first = lines(tmp_path, gull, gull, name="1")  # a source may have it twice
+    second = lines(tmp_path, tern, gull, other_picture, other_gold, name="2")
+    options = CaptionOptions(**ONE, format="captions", split={"all": 1.0})
+    report = build_captions([first, second, first], tmp_path / "set", options, kb=kb)
+    assert report.captions == {"kept": 5, "read": 8, "repeated": 3}
+    found = documents(tmp_path)
+    assert [one.id for one in found] == [f"a#{number}" for number in range(1, 6)]
+    assert [(one.meta["image"], one.gold[0].entities) for one in found] == [
+        ("x.png", ("gull",)),
+        ("x.png", ("gull",)),
+        ("x.png", ("tern",)),
+        ("y.png", ("gull",)),
+        ("x.png", ("thing",)),
+    ]
+
+
+def test_the_set_has_the_pictures_of_its_captions_and_no_others(kb, pictures, tmp_path):
+    rows = [
+        row("a", "gull.gif", "A [[ann|painter]] at work"),
+        row("a", "scan.tif", "A damned [[ann|painter]] at work"),
+        row("a", "harbour.png", "[[ann|Ann]]"),
+        row("a", "other/tern.png", "With [[|a friend]] at sea"),  # too few mentions, once NIL is dropped
+    ]
+    options = {"pictures": pictures, "profanity": ("damned",), "nil": "drop", "copy_pictures": True}
+    assert made(tmp_path, kb, *rows, **options).total.pairs == 1
+    folder = tmp_path / "set" / "pictures"
+    assert [path.relative_to(folder).as_posix() for path in folder.rglob("*")] == ["gull.gif.png"]
 
 
 @pytest.mark.parametrize(

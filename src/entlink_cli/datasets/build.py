@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 from argparse import ArgumentTypeError
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -17,7 +19,9 @@ from entlink_cli.terminal.progress import progress
 
 if TYPE_CHECKING:
     from entlink.datasets.hyperlinks.build import HyperlinksReport
+    from entlink.engine.spark import SparkEngine
     from entlink_cli.parsing import Namespace, Parser
+    from entlink_cli.terminal.progress import Report
 
 _CORPORA = ("hyperlinks",)
 # Those of `entlink.datasets.hyperlinks.build.KINDS`, which help must not wait for.
@@ -51,6 +55,21 @@ def shares(value: str) -> dict[str, float]:
     except InputError as problem:
         raise ArgumentTypeError(str(problem)) from None
     return found
+
+
+@contextmanager
+def building(arguments: Namespace) -> Iterator[tuple[Report, SparkEngine | None]]:
+    """The progress and the engine of a build; an interruption reports that what was done is kept."""
+    try:
+        with (
+            progress(quiet=arguments.quiet, patience=_PATIENCE) as report,
+            options.opened_engine(arguments, report) as engine,
+        ):
+            yield report, engine
+    except (KeyboardInterrupt, RuntimeError) as problem:
+        if is_interruption(problem):
+            note("what was done is kept; the same command goes on from there")
+        raise
 
 
 def _configure(parser: Parser) -> None:
@@ -118,25 +137,17 @@ def _build(arguments: Namespace) -> None:
     given = given_fields(arguments, HyperlinkOptions)
     chosen = HyperlinkOptions(**given | {"wiki": options.wiki_options(arguments), "kinds": arguments.kind})
     started = monotonic()
-    try:
-        with (
-            progress(quiet=arguments.quiet, patience=_PATIENCE) as report,
-            options.opened_engine(arguments, report) as engine,
-        ):
-            made = build_hyperlinks(
-                arguments.sources,
-                arguments.output,
-                chosen,
-                kb=arguments.kb,
-                replace=arguments.replace,
-                command=shlex.join(["entlink", *arguments.words]),
-                progress=report,
-                engine=engine,
-            )
-    except (KeyboardInterrupt, RuntimeError) as problem:
-        if is_interruption(problem):
-            note("what was done is kept; the same command goes on from there")
-        raise
+    with building(arguments) as (report, engine):
+        made = build_hyperlinks(
+            arguments.sources,
+            arguments.output,
+            chosen,
+            kb=arguments.kb,
+            replace=arguments.replace,
+            command=shlex.join(["entlink", *arguments.words]),
+            progress=report,
+            engine=engine,
+        )
     _summarise(arguments, made, monotonic() - started)
 
 

@@ -8,18 +8,15 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from entlink_cli import options, values
-from entlink_cli.datasets.build import shares
-from entlink_cli.failures import is_interruption
+from entlink_cli.datasets.build import building, shares
 from entlink_cli.fields import add_fields, given_fields
 from entlink_cli.parsing import Command
-from entlink_cli.terminal.output import columns, note, number_of, say, say_json, size
-from entlink_cli.terminal.progress import progress
+from entlink_cli.terminal.output import columns, number_of, say, say_json, size
 
 if TYPE_CHECKING:
     from entlink.datasets.captions.build import CaptionOptions, CaptionsReport
     from entlink_cli.parsing import Namespace, Parser
 
-_PATIENCE = 2.0
 _PROBLEMS_SHOWN = 5
 
 
@@ -118,26 +115,18 @@ def _build(arguments: Namespace) -> None:
 
     chosen = _chosen(arguments)
     started = monotonic()
-    try:
-        with (
-            progress(quiet=arguments.quiet, patience=_PATIENCE) as report,
-            options.opened_engine(arguments, report) as engine,
-        ):
-            made = build_captions(
-                arguments.sources,
-                arguments.output,
-                chosen,
-                kb=arguments.kb,
-                pictures=arguments.pictures,
-                replace=arguments.replace,
-                command=shlex.join(["entlink", *arguments.words]),
-                progress=report,
-                engine=engine,
-            )
-    except (KeyboardInterrupt, RuntimeError) as problem:
-        if is_interruption(problem):
-            note("what was done is kept; the same command goes on from there")
-        raise
+    with building(arguments) as (report, engine):
+        made = build_captions(
+            arguments.sources,
+            arguments.output,
+            chosen,
+            kb=arguments.kb,
+            pictures=arguments.pictures,
+            replace=arguments.replace,
+            command=shlex.join(["entlink", *arguments.words]),
+            progress=report,
+            engine=engine,
+        )
     _summarise(arguments, made, monotonic() - started)
 
 

@@ -8,16 +8,14 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from entlink_cli import options, values
-from entlink_cli.failures import is_interruption
+from entlink_cli.datasets.build import building
 from entlink_cli.parsing import Command
-from entlink_cli.terminal.output import columns, note, number_of, say, say_json
-from entlink_cli.terminal.progress import progress
+from entlink_cli.terminal.output import columns, number_of, say, say_json
 
 if TYPE_CHECKING:
     from entlink.datasets.temporal.card import Addition, TemporalReport
     from entlink_cli.parsing import Namespace, Parser
 
-_PATIENCE = 2.0
 _PROBLEMS_SHOWN = 5
 # Those of `entlink.datasets.temporal.options.preset_names`, which help must not wait for.
 PRESETS = ("tempel", "tempel-small")
@@ -82,36 +80,28 @@ def _build(arguments: Namespace) -> None:
     )
     command = shlex.join(["entlink", *arguments.words])
     started = monotonic()
-    try:
-        with (
-            progress(quiet=arguments.quiet, patience=_PATIENCE) as report,
-            options.opened_engine(arguments, report) as engine,
-        ):
-            if arguments.add_snapshots is not None:
-                made = extend_temporal(
-                    arguments.sources,
-                    arguments.output,
-                    arguments.add_snapshots,
-                    reading,
-                    command=command,
-                    progress=report,
-                    engine=engine,
-                )
-            else:
-                made = build_temporal(
-                    arguments.sources,
-                    arguments.output,
-                    _chosen(arguments),
-                    reading,
-                    replace=arguments.replace,
-                    command=command,
-                    progress=report,
-                    engine=engine,
-                )
-    except (KeyboardInterrupt, RuntimeError) as problem:
-        if is_interruption(problem):
-            note("what was done is kept; the same command goes on from there")
-        raise
+    with building(arguments) as (report, engine):
+        if arguments.add_snapshots is not None:
+            made = extend_temporal(
+                arguments.sources,
+                arguments.output,
+                arguments.add_snapshots,
+                reading,
+                command=command,
+                progress=report,
+                engine=engine,
+            )
+        else:
+            made = build_temporal(
+                arguments.sources,
+                arguments.output,
+                _chosen(arguments),
+                reading,
+                replace=arguments.replace,
+                command=command,
+                progress=report,
+                engine=engine,
+            )
     _summarise(arguments, made, monotonic() - started)
 
 

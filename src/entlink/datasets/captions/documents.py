@@ -51,8 +51,10 @@ class CaptionMaker:
         for caption in captions:
             self._numbers[caption.page] += 1
             self.counts["read"] += 1
-            found = self._files.find(caption.image) if caption.links else Found("unchecked")
-            reason = self._reason(caption, found)
+            reason = self._reason(caption)
+            if reason is None:  # only now is the picture looked at, which may copy it
+                found = self._files.find(caption.image)
+                reason = self._picture_reason(found)
             if reason is None:
                 gold = self._gold(caption)
                 if len(gold) >= self._options.min_mentions:
@@ -63,14 +65,18 @@ class CaptionMaker:
                 reason = "too few mentions"
             self._leave_out(reason, caption)
 
-    def _reason(self, caption: Caption, found: Found) -> str | None:
-        """Why a caption is left out, the first reason that holds."""
+    def _reason(self, caption: Caption) -> str | None:
+        """Why a caption is left out for its text, the first reason that holds."""
         if not caption.links:
             return "without mentions"
         if words_of(caption.text) < self._options.min_words:
             return "short"
         if self._profanity is not None and self._profanity.search(caption.text):
             return "profane"
+        return None
+
+    def _picture_reason(self, found: Found) -> str | None:
+        """Why a caption is left out for its picture."""
         if found.fate in ("video", "sound"):
             return found.fate
         if found.fate == "unreadable":

@@ -55,7 +55,9 @@ class CaptionsBuilder:
         self._engine, self._inputs, self._work, self._out, self._options = engine, inputs, work, out, options
         self._removed: Counter[str] = Counter()
         self._dropped = 0
-        self._seen: set[int] = set()
+        self._earlier: set[int] = set()  # hashes of the captions of earlier parts
+        self._current: set[int] = set()  # and of this one
+        self._last: dict[int, int] = {}  # the last number of each page, by the page's hash
         self._tallies = [Tally() for _ in options.split]
         self._total = Tally()
 
@@ -65,12 +67,10 @@ class CaptionsBuilder:
         """Write all files of the set; returns its card, which is among them."""
         parts = self._read()
         names = [f"{split}.jsonl" for split in self._options.split]
-        self._write([part for of_source in parts for part in of_source], [made / name for name in names], near_copies)
+        shutil.rmtree(made / FOLDER, ignore_errors=True)  # a killed run may have copied half of a picture
+        self._write([part for of_source in parts for part in of_source], made, names, near_copies)
         if not self._total.statistics().pairs:
             raise self._nothing_left(parts)
-        for part in (part for of_source in parts for part in of_source):
-            if (part / FOLDER).is_dir():
-                shutil.copytree(part / FOLDER, made / FOLDER, dirs_exist_ok=True)
         files = [
             CaptionFile(name, (made / name).stat().st_size, checksum(made / name), tally.statistics())
             for name, tally in zip(names, self._tallies, strict=True)
@@ -113,26 +113,41 @@ class CaptionsBuilder:
 
     # The files
 
-    def _write(self, parts: Sequence[Path], files: Sequence[Path], near_copies: NearCopies | None) -> None:
+    def _write(self, parts: Sequence[Path], made: Path, names: Sequence[str], near_copies: NearCopies | None) -> None:
         with ExitStack() as stack:
-            opened = [stack.enter_context(path.open("wb")) for path in files]
+            files = [stack.enter_context((made / name).open("wb")) for name in names]
             for number, part in enumerate(parts):
                 self._engine.progress("writing captions", number, len(parts))
                 lines = read_lines(part)
                 while some := list(islice(lines, _AT_ONCE)):
-                    self._write_some(some if near_copies is None else self._marked(some, part, near_copies), opened)
+                    shown = some if near_copies is None else self._marked(some, part, near_copies)
+                    self._write_some(shown, part, made, files)
+                self._earlier |= self._current
+                self._current.clear()
 
-    def _write_some(self, lines: Sequence[Line], files: Sequence[IO[bytes]]) -> None:
+    def _write_some(self, lines: Sequence[Line], part: Path, made: Path, files: Sequence[IO[bytes]]) -> None:
         for line in lines:
             content = bytes(line.document)
-            number = hash_of(0, "caption", msgspec.json.decode(content, type=_Id).id)
-            if number in self._seen:  # a page that is in two sources
+            key = _Key.of(content)
+            number = key.hash()
+            if number in self._earlier:
                 self._dropped += 1
                 continue
-            self._seen.add(number)
+            self._current.add(number)
+            content = self._numbered(content, key.id)
             files[line.split].write(content + b"\n")
             self._tallies[line.split].add(content)
             self._total.add(content)
+            _copy_picture(line.picture, part, made)
+
+    def _numbered(self, content: bytes, id: str) -> bytes:
+        """A document with an id of its own: each part numbers the captions of a page from 1."""
+        page, _, own = id.rpartition("#")
+        hashed = hash_of(0, "page", page)
+        number = self._last[hashed] = max(int(own), self._last.get(hashed, 0) + 1)
+        if number == int(own):
+            return content
+        return encode_document(msgspec.structs.replace(decode_document(content), id=f"{page}#{number}"))
 
     def _marked(self, lines: Sequence[Line], part: Path, near_copies: NearCopies) -> list[Line]:
         """The lines with near-copies marked, or without them."""
@@ -210,8 +225,38 @@ class CaptionsBuilder:
         )
 
 
-class _Id(msgspec.Struct):
+class _Gold(msgspec.Struct):
+    start: int
+    end: int
+    entity: str | None = None
+
+
+class _Meta(msgspec.Struct):
+    image: str
+
+
+class _Key(msgspec.Struct):
+    """What makes two captions the same: page, picture, text and gold."""
+
     id: str
+    text: str
+    meta: _Meta
+    gold: list[_Gold] = []
+
+    @classmethod
+    def of(cls, content: bytes) -> _Key:
+        return msgspec.json.decode(content, type=cls)
+
+    def hash(self) -> int:
+        parts = (self.id.rpartition("#")[0], self.meta.image, self.text, self.gold)
+        return hash_of(0, "caption", msgspec.json.encode(parts).decode())
+
+
+def _copy_picture(name: str, part: Path, made: Path) -> None:
+    """Take the picture of a document along if its part has made or copied it."""
+    if name and not Path(name).is_absolute() and not (made / name).exists():
+        (made / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(part / name, made / name)
 
 
 def _source_card(source: Source | CaptionLines, cards: Sequence[PartCard]) -> SourceCard:

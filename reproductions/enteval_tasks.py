@@ -5,6 +5,7 @@
 DATA has FEVER's `paper_dev.jsonl`, WikiSRS's similarity, ConceptNet's English triples, GloVe's vectors, Simple
 Wikipedia and Schools Wikipedia. Descriptions are of Simple Wikipedia, or, for tasks of links, of Schools Wikipedia
 with the links of its training pages alone. CAP, ET, NED and Rare are variants of the paper's, of these links.
+`wikient` in the folder is what EntELMo is trained on: the training pages alone, so that no test sentence is in it.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ from schools_prior import read
 
 import entlink
 from entlink.datasets.probes import ProbeOptions, build_probes
+from entlink.datasets.wikient import build_wikient
 
-SIMPLE, SCHOOLS, GLOVE = "simple.kb", "schools-train.kb", "glove.txt"
+SIMPLE, SCHOOLS, GLOVE, WIKIENT = "simple.kb", "schools-train.kb", "glove.txt", "wikient"
 LINKS = tuple(f"schools_wikipedia/mentions_{split}.jsonl.xz" for split in ("train", "dev", "test"))
 CONCEPTNET = ("conceptnet_en_subset.tsv.xz",)
 
@@ -51,14 +53,22 @@ TASKS = (
 )
 
 
-def articles(data: Path) -> Iterator[dict[str, Any]]:
-    """Schools Wikipedia with the links of the pages that `mentions_train` is of."""
+def articles(data: Path, *, others: bool) -> Iterator[dict[str, Any]]:
+    """The pages that `mentions_train` is of; and with `others` all other pages, without their links."""
     pages = {row["id"].rsplit("#", 1)[0] for row in read(data / LINKS[0])}
     for article in read(data / "schools_wikipedia" / "articles.jsonl.xz"):
-        if article["id"] not in pages:
+        if article["id"] in pages:
+            yield article
+        elif others:
             for paragraph in article["paragraphs"]:
                 paragraph["links"] = []
-        yield article
+            yield article
+
+
+def write_articles(data: Path, file: Path, *, others: bool) -> Path:
+    """The same as a file of JSON lines."""
+    file.write_text("".join(json.dumps(row) + "\n" for row in articles(data, others=others)), encoding="utf8")
+    return file
 
 
 def prepare(data: Path, folder: Path) -> None:
@@ -66,9 +76,9 @@ def prepare(data: Path, folder: Path) -> None:
     if not (folder / SIMPLE).is_dir():
         entlink.build([data / "simplewiki_2021_kb.jsonl.xz"], folder / SIMPLE)
     if not (folder / SCHOOLS).is_dir():
-        source = folder / "articles.jsonl"
-        source.write_text("".join(json.dumps(row) + "\n" for row in articles(data)), encoding="utf8")
-        entlink.build([source], folder / SCHOOLS)
+        entlink.build([write_articles(data, folder / "articles.jsonl", others=True)], folder / SCHOOLS)
+    if not (folder / WIKIENT).is_dir():
+        build_wikient([write_articles(data, folder / "training-pages.jsonl", others=False)], folder / WIKIENT)
     if not (folder / GLOVE).is_file():
         with lzma.open(data / "glove_100d_150k.txt.xz") as packed, (folder / GLOVE).open("wb") as plain:
             shutil.copyfileobj(packed, plain)

@@ -42,16 +42,16 @@ def picture_dual(
 ) -> PictureDual:
     """The encoder of an index over pictures; where entities' pictures are is what the index was made with.
 
-    Without `encoder` it is that of the index there is, or EfficientNet-Lite0.
+    Without `encoder` it is that of the index there is, or EfficientNet-Lite0. Addresses are fetched only with
+    `fetch`, even where the index was made with it; what was fetched then is in the user's cache.
     """
     made = [one.card.settings["recipe"] for one in derived_indexes(kb.index_folder) if one.name.startswith(PICTURES)]
     if encoder is None:
         encoder = made[0]["load"] if made else DEFAULT
     own: dict[str, Any] = next((recipe for recipe in made if recipe["load"] == str(encoder)), {})
     folder = Path(own.get("pictures", "") if pictures is None else pictures)
-    of_entities = Pictures(folder, fetch or bool(own.get("fetch")))
     return PictureDual(
-        load_picture_encoder(encoder), of_entities, Pictures(fetch=fetch), spec=str(encoder), cache=cache
+        load_picture_encoder(encoder), Pictures(folder, fetch), Pictures(fetch=fetch), spec=str(encoder), cache=cache
     )
 
 

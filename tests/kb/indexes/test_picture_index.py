@@ -24,7 +24,7 @@ from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.linking.config import LinkerConfig, make_stage
 from entlink_cli import main
 from entlink_cli.options import _fetching
-from tiny_pictures import lite_folder, picture
+from tiny_pictures import clip_folder, lite_folder, picture
 
 COUNT = 12
 
@@ -134,6 +134,31 @@ def test_evidence_is_the_cosine_where_both_have_a_picture(world, caplog):
     assert "lost.png: no such picture" in caplog.text and "File name too long" in caplog.text
 
 
+def test_a_clip_compares_pictures_with_texts(world):
+    clip, _ = clip_folder(world / "clip")
+    with KnowledgeBase.open(world / "things.kb") as kb:
+        settings = {"name": "pictures", "pictures": str(world / "pictures"), "texts": True}
+        with pytest.raises(ConfigError, match="reads pictures only"):
+            make_stage("evidence", {**settings, "encoder": "tiny-lite"}, kb)
+        kb.add(Entity("named", "w1 w2", images=("p4.png",)))
+        kb.add(Entity("bare", "w3"))
+        stage = make_stage("evidence", {**settings, "encoder": str(clip)}, kb)
+        document = Document("d", "w5 w6", images=(Image.of_bytes(picture(6)),))
+        lost, plain = Document("l", "w5 w6", images=(Image("lost.png"),)), Document("p", "w5 w6")
+        candidates = [Candidate(id, 0.0) for id in ("named", "bare", "gone")]
+        asked = [Shortlist(one, Mention(Span(0, 2), "w5"), candidates) for one in (document, lost, plain)]
+        found = stage.gather(asked)
+    encoder = load_picture_encoder(clip)
+    (shown, own), (caption, first, second) = (
+        encoder.encode([picture(6), picture(4)]),
+        encoder.encode_texts(["w5 w6", "w1 w2", "w3"]),
+    )
+    expected = {"pictures": shown @ own, "picture_title": shown @ first, "caption_picture": caption @ own}
+    assert {name: found[0][0][name] for name in expected} == pytest.approx(expected, abs=5e-3)
+    assert found[0][1:] == [{"picture_title": pytest.approx(shown @ second, abs=5e-3)}, {}]
+    assert found[1:] == [[{"caption_picture": pytest.approx(caption @ own, abs=5e-3)}, {}, {}], [{}, {}, {}]]
+
+
 def test_a_folder_of_captioned_pictures_is_linked(world, capsys):
     _index(world)
     folder = world / "captioned"
@@ -232,7 +257,7 @@ def test_linking_fetches_nothing_unasked_though_the_index_was_made_with_fetch(wo
         shortlist = _shortlist(Image.of_bytes(picture(4)).uri, "kept", "new")
         try:
             assert [set(one) for one in PicturesEvidence(kb).gather([shortlist])[0]] == [
-                set(PicturesEvidence.gives),
+                {"pictures", "pictured", "alike"},
                 set(),
             ]
             assert asked == ["/kept.png"]

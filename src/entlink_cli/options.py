@@ -38,6 +38,7 @@ FORMATS = (
     "wikidata",
 )
 _READ_SHORT_NAMES = {"names", "shortened"}  # detectors and retrievers
+_READ_PICTURES = {"pictures", "multimodal"}  # retrievers, evidence and rankers
 _DETECTOR_SETTINGS = {"what": "names", "case": "dictionary", "min_link_probability": "dictionary"}
 
 
@@ -266,7 +267,7 @@ def linking(parser: Parser, *, documents: bool = False) -> None:
         parser.add_argument(
             "--fetch",
             action="store_true",
-            help="with the evidence pictures: fetch pictures that are addresses; else none is",
+            help="fetch pictures that are addresses, for the stages that read pictures; else none is",
         )
 
 
@@ -370,7 +371,7 @@ def linker_settings(
         nil["what"] = detector["what"]
     config = msgspec.structs.replace(config, detector={**config.detector, **detector}, nil={**config.nil, **nil})
     if getattr(arguments, "fetch", False):
-        config = msgspec.structs.replace(config, evidence=_fetching(arguments, config.evidence))
+        config = _fetching(arguments, config)
     _make_short_names(chosen.folder, config)
     return chosen.folder, {
         "config": config,
@@ -383,11 +384,25 @@ def linker_settings(
     }
 
 
-def _fetching(arguments: Namespace, evidence: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The evidence with leave to fetch pictures."""
-    if not any(stage["name"] == "pictures" for stage in evidence):
-        arguments.parser.error("--fetch is of the evidence pictures, and this linker has none. Name it in --config")
-    return [{**stage, "fetch": True} if stage["name"] == "pictures" else stage for stage in evidence]
+def _fetching(arguments: Namespace, config: LinkerConfig) -> LinkerConfig:
+    """The linker with leave to fetch pictures, in every stage that reads them."""
+    import msgspec
+
+    if _READ_PICTURES.isdisjoint(stage["name"] for stage in (*config.retriever, *config.evidence, config.ranker)):
+        arguments.parser.error(
+            "--fetch is of stages that read pictures: the retriever or evidence pictures, or the ranker multimodal. "
+            "This linker has none. Name one in --config"
+        )
+    return msgspec.structs.replace(
+        config,
+        retriever=[_stage_fetching(stage) for stage in config.retriever],
+        evidence=[_stage_fetching(stage) for stage in config.evidence],
+        ranker=_stage_fetching(config.ranker),
+    )
+
+
+def _stage_fetching(stage: dict[str, Any]) -> dict[str, Any]:
+    return {**stage, "fetch": True} if stage["name"] in _READ_PICTURES else stage
 
 
 def _make_short_names(kb: Path, config: LinkerConfig) -> None:

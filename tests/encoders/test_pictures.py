@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
@@ -108,6 +109,19 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch):
         read("long.jpg")
 
 
+def test_a_name_that_no_file_can_have_is_told(tmp_path):
+    for name in ("a" * 300 + ".jpg", "a/" * 3000):
+        with pytest.raises(InputError, match=r"the picture cannot be read \(File name too long\)"):
+            Pictures(tmp_path).read(name)
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe.jpg")
+    for name in ("pipe.jpg", "/dev/zero"):
+        with pytest.raises(InputError, match="this is a pipe or a device"):
+            Pictures(tmp_path).read(name)
+
+
 def test_names_as_a_wiki_has_them(tmp_path):
     (tmp_path / "Old_harbour.jpg").write_bytes(b"one")
     (tmp_path / "Flag.png").write_bytes(b"two")
@@ -150,6 +164,7 @@ def test_addresses_are_fetched_only_when_asked_and_once(tmp_path, monkeypatch):
             Pictures().read(address)
         assert asked == []
         assert [Pictures(fetch=True).read(address) for _ in range(2)] == [b"content"] * 2
+        assert Pictures().read(address) == b"content"  # it was fetched before
         assert asked == ["/a.jpg"]
     finally:
         server.shutdown()

@@ -53,6 +53,11 @@ def test_a_text_row_with_everything():
     )
 
 
+def test_an_empty_name_of_a_picture_is_no_picture():
+    assert decoded(text="a", image="").images == decoded(text="a", images=[""]).images == ()
+    assert decoded(text="a", image="", images=["a.png"]).images == (Image("a.png"),)
+
+
 @pytest.mark.parametrize(("id", "expected"), [("x", "x"), (7, "7"), (None, "12")])
 def test_an_id_is_text_or_number_or_the_line(id, expected):
     line = json.dumps({"id": id, "text": "a"}).encode()

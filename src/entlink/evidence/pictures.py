@@ -11,7 +11,7 @@ from entlink.kb.indexes.derived import PICTURES, has_derived
 from entlink.kb.knowledge_base import KnowledgeBase
 
 if TYPE_CHECKING:
-    from entlink.kb.indexes.vectors.pictures import PictureCosines
+    from entlink.kb.indexes.vectors.pictures import PictureCosines, TextCosines
 
 _BY_CHANCE = 0.6  # few pictures of different things have a larger cosine
 
@@ -25,10 +25,13 @@ class PicturesEvidence:
     made, unless it is named; `pictures` is the folder of entities' pictures, `fetch` takes those that are addresses.
     Nothing is loaded before the first document with a picture. With `indexed`, pictures are looked at only where
     there is such an index and what it needs; where not, a warning says once what is missing.
+    `texts` is for an encoder that reads texts, too, as a CLIP does, which is then loaded at once: `picture_title` is
+    the cosine of the document's picture and the candidate's title, `caption_picture` that of the document's text and
+    the candidate's picture.
     """
 
     needs = "the extra images and an encoder of pictures"
-    gives = ("pictures", "pictured", "alike")
+    gives = ("pictures", "pictured", "alike", "picture_title", "caption_picture")
 
     def __init__(
         self,
@@ -38,11 +41,16 @@ class PicturesEvidence:
         pictures: str | None = None,
         fetch: bool = False,
         indexed: bool = False,
+        texts: bool = False,
     ) -> None:
         self.kb = kb
         self._settings = {"encoder": encoder, "pictures": pictures}
         self._fetch, self._indexed, self._has_told = fetch, indexed, False
         self._cosines: PictureCosines | None = None
+        self._texts = texts
+        if texts:
+            self._cosines = self._made()
+            self._cosines.dual.encode_texts([""])  # an encoder of pictures alone is an error now, and not later
 
     def knowledge_base_changed(self) -> None:
         if self._cosines is not None:
@@ -52,7 +60,10 @@ class PicturesEvidence:
         if any(one.document.images and one.candidates for one in shortlists):
             cosines = self._opened()
             if cosines is not None:
-                return [list(map(_numbers, own)) for own in cosines.of(shortlists)]
+                found: list[Sequence[Mapping[str, float]]] = [
+                    list(map(_numbers, own)) for own in cosines.of(shortlists)
+                ]
+                return _with_texts(found, cosines.of_texts(shortlists)) if self._texts else found
         return [[{} for _ in one.candidates] for one in shortlists]
 
     def _opened(self) -> PictureCosines | None:
@@ -89,6 +100,19 @@ class PicturesEvidence:
             logging.getLogger(__name__).warning(
                 "%s: pictures of documents are not looked at. Better with: %s", self.kb.folder.name, better
             )
+
+
+def _with_texts(
+    numbers: Sequence[Sequence[Mapping[str, float]]], texts: Sequence[Sequence[TextCosines]]
+) -> list[Sequence[Mapping[str, float]]]:
+    """The numbers, and beside them the cosines across pictures and texts that there are."""
+    return [
+        [
+            {**one, **{name: cosine for name, cosine in more._asdict().items() if cosine is not None}}
+            for one, more in zip(own, others, strict=True)
+        ]
+        for own, others in zip(numbers, texts, strict=True)
+    ]
 
 
 def _numbers(cosine: float | None) -> Mapping[str, float]:

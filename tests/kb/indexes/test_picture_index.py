@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
+from argparse import Namespace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy
 import pytest
@@ -16,11 +19,12 @@ from entlink.encoders.models.pulling import pull
 from entlink.errors import ConfigError
 from entlink.evidence.pictures import PicturesEvidence, _numbers
 from entlink.interfaces import Question, Shortlist
-from entlink.kb.indexes.vectors.pictures import PictureSearch
+from entlink.kb.indexes.vectors.pictures import PictureSearch, picture_dual
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.linking.config import make_stage
+from entlink.linking.config import LinkerConfig, make_stage
 from entlink_cli import main
-from tiny_pictures import lite_folder, picture
+from entlink_cli.options import _fetching
+from tiny_pictures import clip_folder, lite_folder, picture
 
 COUNT = 12
 
@@ -118,6 +122,7 @@ def test_evidence_is_the_cosine_where_both_have_a_picture(world, caplog):
             _shortlist(None, "e4"),
             _shortlist(str(world / "lost.png"), "e4"),
             _shortlist(Image.of_bytes(picture(6)).uri, "e6"),
+            _shortlist("a" * 300, "e4"),
         ]
         with caplog.at_level(logging.WARNING):
             found = stage.gather(asked)
@@ -125,7 +130,33 @@ def test_evidence_is_the_cosine_where_both_have_a_picture(world, caplog):
     assert [set(one) for one in found[0]] == [both, both, set(), set(), set()]
     assert found[0][0]["pictures"] == pytest.approx(1, abs=1e-3) and found[0][1]["pictures"] < 0.999
     assert found[1:3] == [[{}], [{}]] and found[3][0]["pictures"] == pytest.approx(1, abs=1e-3)
-    assert "lost.png: no such picture" in caplog.text
+    assert found[4] == [{}]
+    assert "lost.png: no such picture" in caplog.text and "File name too long" in caplog.text
+
+
+def test_a_clip_compares_pictures_with_texts(world):
+    clip, _ = clip_folder(world / "clip")
+    with KnowledgeBase.open(world / "things.kb") as kb:
+        settings = {"name": "pictures", "pictures": str(world / "pictures"), "texts": True}
+        with pytest.raises(ConfigError, match="reads pictures only"):
+            make_stage("evidence", {**settings, "encoder": "tiny-lite"}, kb)
+        kb.add(Entity("named", "w1 w2", images=("p4.png",)))
+        kb.add(Entity("bare", "w3"))
+        stage = make_stage("evidence", {**settings, "encoder": str(clip)}, kb)
+        document = Document("d", "w5 w6", images=(Image.of_bytes(picture(6)),))
+        lost, plain = Document("l", "w5 w6", images=(Image("lost.png"),)), Document("p", "w5 w6")
+        candidates = [Candidate(id, 0.0) for id in ("named", "bare", "gone")]
+        asked = [Shortlist(one, Mention(Span(0, 2), "w5"), candidates) for one in (document, lost, plain)]
+        found = stage.gather(asked)
+    encoder = load_picture_encoder(clip)
+    (shown, own), (caption, first, second) = (
+        encoder.encode([picture(6), picture(4)]),
+        encoder.encode_texts(["w5 w6", "w1 w2", "w3"]),
+    )
+    expected = {"pictures": shown @ own, "picture_title": shown @ first, "caption_picture": caption @ own}
+    assert {name: found[0][0][name] for name in expected} == pytest.approx(expected, abs=5e-3)
+    assert found[0][1:] == [{"picture_title": pytest.approx(shown @ second, abs=5e-3)}, {}]
+    assert found[1:] == [[{"caption_picture": pytest.approx(caption @ own, abs=5e-3)}, {}, {}], [{}, {}, {}]]
 
 
 def test_a_folder_of_captioned_pictures_is_linked(world, capsys):
@@ -177,17 +208,64 @@ def test_a_picture_decides_between_namesakes_and_a_lost_one_does_no_harm(world, 
     assert "lost.png: no such picture" in caplog.text
 
 
-def test_fetch_is_of_the_evidence_pictures(world, capsys):
+def test_fetch_is_of_the_stages_that_read_pictures(world, capsys):
     kb, source, config = str(world / "things.kb"), world / "documents.jsonl", world / "linker.toml"
     source.write_text(json.dumps({"text": "Thing 4", "image": "http://127.0.0.1:9/a.png"}) + "\n")
     assert main(["link", kb, str(source), "--json", "--config", "lexical", "--fetch"]) == 2
-    assert "--fetch is of the evidence pictures" in capsys.readouterr().err
+    assert "--fetch is of stages that read pictures" in capsys.readouterr().err
     _index(world)
     config.write_text('[[evidence]]\nname = "pictures"\n[ranker]\nname = "combination"\n')
-    for option, told in ((), "none is fetched unasked"), (("--fetch",), "it cannot be fetched"):
-        assert main(["link", kb, str(source), "--json", "--config", str(config), *option]) == 0
-        done = capsys.readouterr()
-        assert told in done.err and '"entity":"e4"' in done.out
+    for stages, entity in (config.read_text(), '"e4"'), ('[[retriever]]\nname = "pictures"\n', "null"):
+        config.write_text(stages)
+        for option, told in ((), "none is fetched unasked"), (("--fetch",), "it cannot be fetched"):
+            assert main(["link", kb, str(source), "--json", "--config", str(config), *option]) == 0
+            done = capsys.readouterr()
+            assert told in done.err and f'"entity":{entity}' in done.out
+
+
+def test_fetch_reaches_every_stage_that_reads_pictures():
+    pictures, others = {"name": "pictures"}, {"name": "names"}
+    config = LinkerConfig(
+        retriever=[others, pictures], evidence=[pictures], ranker={"name": "multimodal", "model": "m"}
+    )
+    found = _fetching(Namespace(), config)
+    assert found.retriever == [others, {**pictures, "fetch": True}]
+    assert found.evidence == [{**pictures, "fetch": True}] and found.ranker == {**config.ranker, "fetch": True}
+
+
+def test_linking_fetches_nothing_unasked_though_the_index_was_made_with_fetch(world, monkeypatch):
+    asked = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(picture(4))
+
+        def log_message(self, *told) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_port}"
+    with KnowledgeBase.open(world / "things.kb") as kb:
+        kb.add(Entity("kept", "Kept thing", images=(f"{address}/kept.png",)))
+        kb.index(vectors=[load_picture_dual("tiny-lite", pictures=world / "pictures", fetch=True)])
+        assert asked == ["/kept.png"]
+        kb.add(Entity("new", "New thing", images=(f"{address}/new.png",)))
+        shortlist = _shortlist(Image.of_bytes(picture(4)).uri, "kept", "new")
+        try:
+            assert [set(one) for one in PicturesEvidence(kb).gather([shortlist])[0]] == [
+                {"pictures", "pictured", "alike"},
+                set(),
+            ]
+            assert asked == ["/kept.png"]
+            assert picture_dual(kb).entity_content(kb.entity(kb.key("kept"))) and asked == ["/kept.png"]
+            assert all(PicturesEvidence(kb, fetch=True).gather([shortlist])[0]) and asked == ["/kept.png", "/new.png"]
+        finally:
+            server.shutdown()
+            server.server_close()
 
 
 def test_the_retriever_gives_all_mentions_the_entities_of_the_likest_pictures(world):

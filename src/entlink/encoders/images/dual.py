@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import weakref
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from entlink.encoders.cache import VectorCache
 from entlink.encoders.images.cached import PictureVectors, Reference, Warner
 from entlink.encoders.images.loading import load_picture_encoder
-from entlink.encoders.images.pictures import Pictures, digest
-from entlink.errors import EntlinkError
+from entlink.encoders.images.pictures import Pictures, digest, pictures_folder
+from entlink.errors import ConfigError, EntlinkError
 
 if TYPE_CHECKING:
     from entlink.documents import Document, Entity, Mention
@@ -43,6 +45,8 @@ class PictureDual:
         self._entities = PictureVectors(encoder, self.pictures, folder=cache)
         self._documents = PictureVectors(encoder, of_documents, folder=cache)
         self._warn = Warner()
+        self._cache = cache
+        self._texts: VectorCache | None = None
 
     def encode_entities(self, entities: Sequence[Entity]) -> Vectors:
         return self._rows(self._entities, [_first(entity.images) for entity in entities])
@@ -54,6 +58,14 @@ class PictureDual:
     def encode_pictures(self, references: Sequence[Reference]) -> Vectors:
         """A row a picture; one that cannot be used is an error."""
         return self._documents.encode(references)
+
+    def encode_texts(self, texts: Sequence[str]) -> Vectors:
+        """A row a text in the space of the pictures; an error unless the encoder reads texts, as a CLIP does."""
+        if self._texts is None:
+            place = pictures_folder() if self._cache is None else self._cache
+            self._texts = VectorCache(place, _Texts(self.encoder))
+            weakref.finalize(self, self._texts.close)
+        return self._texts.encode(texts)
 
     def encode_mentions(self, mentions: Sequence[tuple[Document, Mention]]) -> Vectors:
         return self.encode_documents([document for document, _ in mentions])
@@ -85,6 +97,20 @@ class PictureDual:
         except EntlinkError as problem:
             self._warn(reference, problem)
             return ""
+
+
+class _Texts:
+    """The half of an encoder of pictures that reads texts, for a cache."""
+
+    def __init__(self, encoder: PictureEncoder) -> None:
+        encode: Callable[[Sequence[str]], Vectors] | None = getattr(encoder, "encode_texts", None)
+        if encode is None:
+            raise ConfigError(f"the encoder {encoder.name!r} reads pictures only. Texts are read by a CLIP")
+        self._encode = encode
+        self.name, self.identity, self.dimension = encoder.name, f"{encoder.identity}-texts", encoder.dimension
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        return self._encode(texts)
 
 
 def load_picture_dual(spec: str | Path, *, pictures: str | Path = "", fetch: bool = False) -> PictureDual:

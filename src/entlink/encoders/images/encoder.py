@@ -70,11 +70,6 @@ class OnnxPictureEncoder:
         return f"<{type(self).__name__} {self.identity}>"
 
     @property
-    def reads_texts(self) -> bool:
-        """Whether it has vectors of texts in the space of its pictures, as CLIP has."""
-        return self._open_text is not None
-
-    @property
     def texts(self) -> TextTower:
         """What reads texts, loaded when it is first asked for."""
         if self._open_text is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import os
 import re
 import warnings
 from collections.abc import Iterator
@@ -13,10 +12,12 @@ from functools import cache
 from hashlib import blake2b
 from io import BytesIO
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from entlink.errors import EntlinkError, InputError
+from entlink.io.caching import cache_folder
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -43,14 +44,13 @@ def require_pictures() -> None:
 
 def pictures_folder() -> Path:
     """Where vectors of pictures, and pictures that were fetched, are kept: in the user's cache."""
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache) / "entlink" / "pictures"
+    return cache_folder("pictures")
 
 
 class Pictures(NamedTuple):
     """Where pictures are: names that are no whole path are looked for in `folder`.
 
-    Addresses are fetched only with `fetch`; what came is kept in the user's cache.
+    Addresses are fetched only with `fetch`; what came is kept in the user's cache, and read from there without it.
     """
 
     folder: Path = Path()
@@ -65,7 +65,10 @@ class Pictures(NamedTuple):
             return _checked(_of_data_url(name), shown(name))
         if _ADDRESS.match(name):
             return _checked(self._fetched(name), name)
-        path = self._found(name)
+        try:
+            path = self._found(name)
+        except (OSError, ValueError) as problem:  # a name that no file can have, or a folder that is closed to us
+            raise _unreadable(name, problem) from problem
         return _checked(_of_file(path), str(path))
 
     def find(self, name: str) -> Path | None:
@@ -92,13 +95,13 @@ class Pictures(NamedTuple):
     def _fetched(self, address: str) -> bytes:
         if not address.lower().startswith(("http://", "https://")):
             raise InputError(f"{address}: only http and https addresses are fetched. Give a file")
+        path = pictures_folder() / "fetched" / blake2b(address.encode(), digest_size=16).hexdigest()
+        if path.is_file():
+            return path.read_bytes()
         if not self.fetch:
             raise InputError(
                 f"{address}: this is an address, and none is fetched unasked. Add --fetch, or give a file"
             )
-        path = pictures_folder() / "fetched" / blake2b(address.encode(), digest_size=16).hexdigest()
-        if path.is_file():
-            return path.read_bytes()
         content = _download(address)
         _keep(path, content)
         return content
@@ -203,15 +206,26 @@ def _told(problem: Exception, content: bytes) -> str:
 
 def _of_file(path: Path) -> bytes:
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise InputError(f"{path}: {path.stat().st_size:,} bytes are too many for a picture. Make it smaller")
-        return path.read_bytes()
+        found = path.stat()
+        if S_ISDIR(found.st_mode):
+            raise InputError(f"{path}: this is a folder and no picture. Give a file in it")
+        if not S_ISREG(found.st_mode):  # a pipe or a device may never end
+            raise InputError(f"{path}: this is a pipe or a device and no picture. Save the picture to a file")
+        if found.st_size > MOST_BYTES:
+            raise InputError(f"{path}: {found.st_size:,} bytes are too many for a picture. Make it smaller")
+        with path.open("rb") as file:
+            return file.read(MOST_BYTES + 1)  # a file may grow
     except FileNotFoundError as problem:
         raise InputError(f"{path}: no such picture. Check the path, or the folder of pictures") from problem
-    except IsADirectoryError as problem:
-        raise InputError(f"{path}: this is a folder and no picture. Give a file in it") from problem
     except (OSError, ValueError) as problem:
-        raise InputError(f"{str(path)[:200]!r}: the picture cannot be read ({problem}). Check the path") from problem
+        raise _unreadable(str(path), problem) from problem
+
+
+def _unreadable(name: str, problem: OSError | ValueError) -> InputError:
+    said = (
+        problem.strerror if isinstance(problem, OSError) and problem.strerror else problem
+    )  # without the name again
+    return InputError(f"{name[:200]!r}: the picture cannot be read ({said}). Check the path")
 
 
 def _of_data_url(url: str) -> bytes:

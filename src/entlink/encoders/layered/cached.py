@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ import numpy
 from entlink.documents import Span
 from entlink.encoders.cache import VectorCache
 from entlink.errors import InputError
+from entlink.io.caching import cache_folder
 from entlink.io.progress import Progress, ignore_progress
 
 if TYPE_CHECKING:
@@ -24,8 +24,7 @@ _LARGEST = float(numpy.finfo(numpy.float16).max)
 
 def probes_folder() -> Path:
     """Where vectors for probes are kept: in the user's cache."""
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache) / "entlink" / "probes"
+    return cache_folder("probes")
 
 
 class LayerCache:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from entlink.encoders.models.card import CARD, ModelCard, check_files, check_weights, read_card
 from entlink.errors import DamagedError, ExistsError, InputError, MissingModelError
+from entlink.io.caching import cache_folder
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _PARTIAL = ".partial-"
@@ -22,8 +23,7 @@ def models_folder() -> Path:
     """Where models are kept: `ENTLINK_MODELS`, else the user's cache."""
     if own := os.environ.get("ENTLINK_MODELS"):
         return Path(own)
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache) / "entlink" / "models"
+    return cache_folder("models")
 
 
 def is_model_name(name: str) -> bool:

@@ -168,10 +168,10 @@ def _bare_document(row: DocumentRow, place: Place) -> Document:
         problem = "neither a text nor turns" if row.text is UNSET else "both a text and turns"
         raise place.error(f"the row has {problem}", "Give text, or turns for a conversation")
     id = str(place.line) if row.id is UNSET or row.id is None else str(row.id)
-    if row.image not in (UNSET, None) and row.images is not UNSET:
+    one = _or(row.image, None) or None  # an empty name, as of an empty cell of a table, is no picture
+    if one is not None and row.images is not UNSET:
         raise place.error("the row has both image and images", "Give one of them")
-    one = _or(row.image, None)
-    images = tuple(_image(image) for image in ([one] if one is not None else _or(row.images, [])))
+    images = tuple(_image(image) for image in ([one] if one is not None else _or(row.images, [])) if image != "")
     language, date, meta = _or(row.language, None), _or(row.date, None), _or(row.meta, {})
     if row.text is not UNSET:
         return Document(id, row.text, language, date, images, meta=meta)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import shutil
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -26,6 +25,7 @@ from entlink.encoders.text.bert_graph import BertConfig, bert_graph
 from entlink.encoders.trained.folder import GRAPH, HEAD, TOKENIZER
 from entlink.encoders.trained.pair_tokens import PairReader
 from entlink.errors import ConfigError
+from entlink.io.caching import cache_folder
 from entlink.kb.indexes.entity_vectors.dual import WordAndEntityVectors
 from entlink.learning.checkpoints import Checkpoints, State
 from entlink.learning.export import PARTIAL, TOLD, WRITTEN, commit
@@ -185,8 +185,7 @@ class MultimodalTraining:
 
 def states_folder() -> Path:
     """Where states of texts are kept: in the user's cache."""
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache) / "entlink" / "states"
+    return cache_folder("states")
 
 
 def picture_encoder(config: TrainConfig) -> PictureEncoder | None:

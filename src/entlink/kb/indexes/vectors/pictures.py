@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from entlink.encoders.images.dual import PictureDual
 from entlink.encoders.images.loading import DEFAULT, load_picture_encoder
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from entlink.encoders.images.cached import Reference
     from entlink.interfaces import Shortlist, Vectors
     from entlink.kb.knowledge_base import KnowledgeBase
+
+_Key = TypeVar("_Key", int, str)
 
 
 class Pictured(NamedTuple):
@@ -42,17 +44,24 @@ def picture_dual(
 ) -> PictureDual:
     """The encoder of an index over pictures; where entities' pictures are is what the index was made with.
 
-    Without `encoder` it is that of the index there is, or EfficientNet-Lite0.
+    Without `encoder` it is that of the index there is, or EfficientNet-Lite0. Addresses are fetched only with
+    `fetch`, even where the index was made with it; what was fetched then is in the user's cache.
     """
     made = [one.card.settings["recipe"] for one in derived_indexes(kb.index_folder) if one.name.startswith(PICTURES)]
     if encoder is None:
         encoder = made[0]["load"] if made else DEFAULT
     own: dict[str, Any] = next((recipe for recipe in made if recipe["load"] == str(encoder)), {})
     folder = Path(own.get("pictures", "") if pictures is None else pictures)
-    of_entities = Pictures(folder, fetch or bool(own.get("fetch")))
     return PictureDual(
-        load_picture_encoder(encoder), of_entities, Pictures(fetch=fetch), spec=str(encoder), cache=cache
+        load_picture_encoder(encoder), Pictures(folder, fetch), Pictures(fetch=fetch), spec=str(encoder), cache=cache
     )
+
+
+class TextCosines(NamedTuple):
+    """What an encoder that reads pictures and texts says of a document and a candidate."""
+
+    picture_title: float | None  # the document's picture and the candidate's title
+    caption_picture: float | None  # the document's text and the candidate's picture
 
 
 class PictureSearch:
@@ -114,15 +123,42 @@ class PictureCosines:
     def of(self, shortlists: Sequence[Shortlist]) -> list[list[float | None]]:
         """For each candidate the cosine of its picture and the document's; None where either is missing."""
         rows = self.documents(one.document for one in shortlists if one.candidates)
-        asked = [one for one in shortlists if id(one.document) in rows]
-        ids = dict.fromkeys(candidate.entity for one in asked for candidate in one.candidates)
-        keys = {id: key for id in ids if (key := self.kb.key(id)) is not None}
-        vectors = self.entities.of(list(keys.values())) if keys else ()
-        entities = {id: row for id, row in zip(keys, vectors, strict=True) if row.any()}
+        entities = self._pictures_of(self._keys([one for one in shortlists if id(one.document) in rows]))
         return [
             [_cosine(rows.get(id(one.document)), entities.get(candidate.entity)) for candidate in one.candidates]
             for one in shortlists
         ]
+
+    def of_texts(self, shortlists: Sequence[Shortlist]) -> list[list[TextCosines]]:
+        """For each candidate the cosines across pictures and texts; None for those of a document without pictures."""
+        asked = [one for one in shortlists if one.document.images and one.candidates]
+        keys = self._keys(asked)
+        pictures, entities = self.documents(one.document for one in asked), self._pictures_of(keys)
+        titles = {id: head[1] for id, key in keys.items() if (head := self.kb.head_of(key)) is not None}
+        captions = {id(one.document): one.document.text for one in asked}
+        of_titles, of_captions = self._read(titles), self._read(captions)
+
+        def cosines(document: int, entity: str) -> TextCosines:
+            return TextCosines(
+                _cosine(pictures.get(document), of_titles.get(entity)),
+                _cosine(of_captions.get(document), entities.get(entity)),
+            )
+
+        return [[cosines(id(one.document), candidate.entity) for candidate in one.candidates] for one in shortlists]
+
+    def _read(self, texts: Mapping[_Key, str]) -> dict[_Key, Vectors]:
+        """The vector of each text that is not empty."""
+        told = {key: text for key, text in texts.items() if text.strip()}
+        return dict(zip(told, self.dual.encode_texts(list(told.values())), strict=True)) if told else {}
+
+    def _keys(self, shortlists: Sequence[Shortlist]) -> dict[str, int]:
+        ids = dict.fromkeys(candidate.entity for one in shortlists for candidate in one.candidates)
+        return {id: key for id in ids if (key := self.kb.key(id)) is not None}
+
+    def _pictures_of(self, keys: dict[str, int]) -> dict[str, Vectors]:
+        """The vectors of the entities with a picture that can be used."""
+        vectors = self.entities.of(list(keys.values())) if keys else ()
+        return {id: row for id, row in zip(keys, vectors, strict=True) if row.any()}
 
     def _opened(self) -> tuple[PictureDual, EntityVectors]:
         if self._loaded is None:

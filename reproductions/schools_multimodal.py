@@ -23,11 +23,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy
 from schools_captions import NEAR_COPY, Asked, asked_of, captions, compared, say, with_pictures_of_others
 
-from entlink.documents import Candidate, Document, Mention, Span
+from entlink.documents import Candidate, Document
 from entlink.encoders.dual import load_dual
 from entlink.interfaces import Shortlist
 from entlink.kb.indexes.vectors.store import EntityVectors
@@ -36,6 +35,7 @@ from entlink.learning.multimodal.examples import PicturedExample
 from entlink.learning.train import train
 from entlink.learning.train_config import read_train_config
 from entlink.ranking.multimodal import MultimodalRanker
+from entlink.studies.pictures.material import masked_mention
 
 SETTINGS = {
     "model.mention_tokens": "32", "model.entity_tokens": "24",
@@ -43,7 +43,6 @@ SETTINGS = {
 }  # fmt: skip
 FUSIONS = ("single-stream", "separate-first", "cross-attention")
 TEXT_ONLY = '["mention-picture", "entity-picture"]'
-HIDDEN = "…"  # what is written where a name is hidden
 PARTS = 40  # of the pages: halves are the even and the odd ones, and the first four choose the best weights
 
 
@@ -62,17 +61,9 @@ def examples_of(kb: KnowledgeBase, asked: Sequence[Asked], *, masked: bool) -> l
         near = [ids[row] for row in (entities @ vector).argsort()[::-1][:20]]
         best = list(dict.fromkeys([*list(chances)[:8], *near]))[:10]
         candidates = tuple((id, 0.0 if masked else chances.get(id, 0.0)) for id in best)
-        document, mention = _hidden(one) if masked else (one.document, one.mention)
+        document, mention = masked_mention(one.document, one.mention) if masked else (one.document, one.mention)
         found.append(PicturedExample(document, mention, one.right, candidates))
     return found
-
-
-def _hidden(one: Asked) -> tuple[Document, Mention]:
-    """The mention with its name hidden, wherever the caption has it."""
-    text, span = one.document.text, one.mention.span
-    before, after = (part.replace(one.mention.text, HIDDEN) for part in (text[: span.start], text[span.end :]))
-    document = msgspec.structs.replace(one.document, text=before + HIDDEN + after, gold=(), mentions=None)
-    return document, Mention(Span(len(before), len(before) + len(HIDDEN)), HIDDEN)
 
 
 def part_of(example: PicturedExample) -> int:

@@ -365,3 +365,6 @@ def test_what_does_not_fit_is_said_before_anything_is_done(world, tmp_path):
     with pytest.raises(ConfigError, match="folds = 0"):
         studied(world, tmp_path / "out", msgspec.structs.replace(QUICK, folds=0))
     assert not (tmp_path / "out").exists()
+    options = PictureOptions(seeds=1, settings={"training.masked": "0.5"})
+    with pytest.raises(ConfigError, match=r"training\.masked = 0\.5 does not fit this study"):
+        studied(world, tmp_path / "out", options)

@@ -31,7 +31,12 @@ def training(pictured, base, **settings):
 
 @pytest.mark.parametrize(
     "settings",
-    [{"fusion": "cross-attention"}, {"fusion": "read-together"}, {"without": ("mention-picture", "entity-picture")}],
+    [
+        {"fusion": "cross-attention"},
+        {"fusion": "read-together"},
+        {"without": ("mention-picture", "entity-picture")},
+        {"prior": False},
+    ],
     ids=str,
 )
 def test_scores_are_those_of_the_written_model(pictured, base, tmp_path, settings):

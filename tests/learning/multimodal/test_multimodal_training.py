@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import tracemalloc
 
 import msgspec
 import numpy
@@ -11,11 +13,16 @@ import torch
 from test_training import Killed, killing
 
 from entlink.documents import Candidate, Image
+from entlink.encoders.images.dual import load_picture_dual
+from entlink.encoders.multimodal.inputs import SideInputs
+from entlink.encoders.multimodal.model import load_multimodal
 from entlink.encoders.multimodal.settings import INPUTS, MultimodalSettings
 from entlink.encoders.trained.settings import PairSettings
 from entlink.errors import ConfigError, InputError, MissingModelError
 from entlink.interfaces import Shortlist
+from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.learning.multimodal.learner import MultimodalLearner, pairs_of
+from entlink.learning.multimodal.material import InputTable
 from entlink.learning.multimodal.network import MultimodalNetwork
 from entlink.learning.pairs.batches import Chosen
 from entlink.learning.pairs.data import prepare
@@ -204,10 +211,60 @@ def test_an_entity_can_be_a_vector(pictured, base, tmp_path):
     train(config, pictured.kb, pictured.taught, [], tmp_path / "made", vectors=Vectors())
     ranker = MultimodalRanker(pictured.kb, model=tmp_path / "made", vectors=Vectors())
     assert numpy.isfinite(ranker.scores(shortlists(pictured.asked[:4]))).all()
+    entity = pictured.kb.get("bridge-water")
+    contents = {
+        ranker.model.entity_content(msgspec.structs.replace(entity, **changed))
+        for changed in ({}, {"title": "Other"}, {"description": "Another one."})
+    }
+    assert len(contents) == 3, "the vector kept for it would be that from before the edit"
     other = Vectors()
     other.identity = "others"
     with pytest.raises(ConfigError, match="trained on the vectors of entities 'one-hot', and these are 'others'"):
         MultimodalRanker(pictured.kb, model=tmp_path / "made", vectors=other)
+
+
+# Pictures in training
+
+
+def test_pictures_are_found_where_the_index_found_them(pictured, base, tmp_path, monkeypatch):
+    config = multimodal_config(base, pictured.lite, "", epochs=1)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="the working directory: no picture of an entity"):
+        train(config, pictured.kb, pictured.taught, [], tmp_path / "lost")
+    kb = tmp_path / "indexed.kb"
+    shutil.copytree(pictured.kb.folder, kb)
+    with KnowledgeBase.open(kb) as indexed:
+        indexed.index(vectors=[load_picture_dual(pictured.lite, pictures=pictured.pictures)])
+        train(config, indexed, pictured.taught, [], tmp_path / "made")
+    assert load_multimodal(tmp_path / "made").pictures.folder == pictured.pictures.resolve()
+
+
+def test_a_picture_is_kept_once(pictured, base):
+    """For all mentions of a caption, with the name hidden, too."""
+    _, material = a_learner(pictured, base, masked=0.5)
+    training = material.mentions.rows(range(8), CPU)
+    assert torch.equal(material.hidden.rows(range(8), CPU).cells, training.cells)
+    assert material.hidden._cells is material.mentions._cells
+    twice = [*pictured.taught[:3], *pictured.taught[:3]]
+    both = type(material)(pictured.kb, learner_inputs(pictured, base), twice, 3, lambda *_: None, "").mentions
+    assert (len(both), both.pictures) == (6, 3)
+    assert torch.equal(both.rows([0, 1, 2], CPU).cells, both.rows([3, 4, 5], CPU).cells)
+
+
+def test_pictures_do_not_fill_memory():
+    def read(part):
+        count = len(part)
+        cells = numpy.full((count, 16, 64), part[0], numpy.float32)
+        ones = numpy.ones(count, numpy.float32)
+        ends = numpy.zeros(count, numpy.int64)
+        return SideInputs(numpy.zeros((count, 1, 1), numpy.float32), ones[:, None], ends, ends, cells, ones, ones)
+
+    tracemalloc.start()
+    table = InputTable(list(range(4096)), read, lambda _: None, int)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 4096 * 16 * 64 * 2 / 2, "half of what the pictures are"
+    assert table.rows([0, 200, 4095], CPU).cells[:, 3, 5].tolist() == [0, 128, 3968]
 
 
 # Chance
@@ -291,6 +348,21 @@ def test_another_encoder_of_pictures_is_refused(pictured, trained, tmp_path):
         ranker.scores(shortlists(pictured.asked[:1]))
     with pytest.raises(ConfigError, match="there is no input 'sound'"):
         ranker.scores(shortlists(pictured.asked[:1]), {"sound"})
+
+
+def test_an_encoder_of_pictures_that_is_gone_is_reported_at_loading(pictured, base, tmp_path, monkeypatch):
+    config = multimodal_config(base, pictured.lite, pictured.pictures, epochs=1)
+    train(config, pictured.kb, pictured.taught, [], tmp_path / "made")
+    blind = multimodal_config(base, pictured.lite, pictured.pictures, epochs=1, without=INPUTS[1::2])
+    train(blind, pictured.kb, pictured.taught, [], tmp_path / "blind")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
+    hidden = pictured.lite.rename(tmp_path / "elsewhere")
+    try:
+        load_multimodal(tmp_path / "blind")
+        with pytest.raises(MissingModelError, match="lite"):
+            load_multimodal(tmp_path / "made")
+    finally:
+        hidden.rename(pictured.lite)
 
 
 # From documents

@@ -49,11 +49,11 @@ class PictureDual:
         self._texts: VectorCache | None = None
 
     def encode_entities(self, entities: Sequence[Entity]) -> Vectors:
-        return self._rows(self._entities, [_first(entity.images) for entity in entities])
+        return self._rows(self._entities, [entity_picture(entity) for entity in entities])
 
     def encode_documents(self, documents: Sequence[Document]) -> Vectors:
         """A row a document."""
-        return self._rows(self._documents, [_of(document) for document in documents])
+        return self._rows(self._documents, [mention_picture(document) for document in documents])
 
     def encode_pictures(self, references: Sequence[Reference]) -> Vectors:
         """A row a picture; one that cannot be used is an error."""
@@ -72,10 +72,10 @@ class PictureDual:
 
     def entity_content(self, entity: Entity) -> str:
         """What the picture is known by, whatever its name; nothing where there is none that can be read."""
-        return self._content(self._entities.pictures, _first(entity.images))
+        return self._content(self._entities.pictures, entity_picture(entity))
 
     def mention_content(self, document: Document, mention: Mention) -> str:
-        return self._content(self._documents.pictures, _of(document))
+        return self._content(self._documents.pictures, mention_picture(document))
 
     def recipe(self) -> dict[str, Any]:
         if not self._spec:
@@ -119,9 +119,11 @@ def load_picture_dual(spec: str | Path, *, pictures: str | Path = "", fetch: boo
     return PictureDual(encoder, Pictures(Path(pictures), fetch), Pictures(fetch=fetch), spec=str(spec))
 
 
-def _of(document: Document) -> str | None:
+def mention_picture(document: Document) -> str | None:
+    """The picture of all mentions of a document: its first."""
     return document.images[0].uri if document.images else None
 
 
-def _first(images: Sequence[str]) -> str | None:
-    return images[0] if images else None
+def entity_picture(entity: Entity) -> str | None:
+    """The picture of an entity: its first."""
+    return entity.images[0] if entity.images else None

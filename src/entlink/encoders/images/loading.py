@@ -27,12 +27,22 @@ DEFAULT = "efficientnet-lite0"
 
 def load_picture_encoder(spec: str | Path = DEFAULT, *, threads: int | None = None) -> OnnxPictureEncoder:
     """The encoder of pictures that `spec` names: a model of the store, or a folder in the layout of Hugging Face."""
+    return opened(*_found(spec), threads)
+
+
+def picture_identity(spec: str | Path) -> str:
+    """The identity of the encoder of pictures that `spec` names; it is not loaded."""
+    return _identity(_found(spec)[1])
+
+
+def _found(spec: str | Path) -> tuple[Path, ModelCard]:
+    """The folder and the card of an encoder of pictures, its files compared with the card."""
     from entlink.encoders.models.store import is_installed, missing, open_model
 
     require_pictures()
     found = card_of(spec)
     if found is None and Path(spec).is_dir():
-        return _of_folder(Path(spec), threads)
+        return _of_folder(Path(spec))
     if found is None:
         raise missing(str(spec), DEFAULT)
     folder, card = open_model(str(spec)) if is_installed(str(spec)) else found
@@ -40,7 +50,14 @@ def load_picture_encoder(spec: str | Path = DEFAULT, *, threads: int | None = No
         raise InputError(
             f"the model {str(spec)!r} is of the kind {card.kind!r} and reads no pictures. See docs/pictures.md"
         )
-    return opened(folder, card, threads)
+    return folder, card
+
+
+def _identity(card: ModelCard) -> str:
+    from entlink.encoders.identities import identity_of
+
+    checksums = " ".join(f"{name} {file.sha256}" for name, file in sorted(card.files.items()))
+    return identity_of(card.name, f"{checksums} {card.settings}", card.precision)
 
 
 def reads_pictures(spec: str | Path) -> bool:
@@ -55,12 +72,8 @@ def reads_pictures(spec: str | Path) -> bool:
 
 def opened(folder: Path, card: ModelCard, threads: int | None = None) -> OnnxPictureEncoder:
     """The encoder of a card and the files beside it."""
-    from entlink.encoders.identities import identity_of
     from entlink.encoders.images.encoder import OnnxPictureEncoder
     from entlink.encoders.text.backends import open_session
-
-    checksums = " ".join(f"{name} {file.sha256}" for name, file in sorted(card.files.items()))
-    identity = identity_of(card.name, f"{checksums} {card.settings}", card.precision)
 
     def texts() -> TextTower:
         from entlink.encoders.images.encoder import TextTower
@@ -70,7 +83,7 @@ def opened(folder: Path, card: ModelCard, threads: int | None = None) -> OnnxPic
 
     return OnnxPictureEncoder(
         card.name,
-        identity,
+        _identity(card),
         open_session(folder / PICTURES, threads),
         preparation_of(card),
         folder,
@@ -78,7 +91,7 @@ def opened(folder: Path, card: ModelCard, threads: int | None = None) -> OnnxPic
     )
 
 
-def _of_folder(folder: Path, threads: int | None) -> OnnxPictureEncoder:
+def _of_folder(folder: Path) -> tuple[Path, ModelCard]:
     """Convert a folder once; from then on it is a model of the store, found by the checksum of its files."""
     from entlink.encoders.identities import slug
     from entlink.encoders.images.preparing import SETTINGS
@@ -96,4 +109,4 @@ def _of_folder(folder: Path, threads: int | None) -> OnnxPictureEncoder:
         with new_model(name, replace=True) as written:
             convert_pictures(layout, written)
             write_card(written, describe_pictures(name, layout, written))
-    return opened(*open_model(name), threads)
+    return open_model(name)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy
 
 from entlink.encoders.images.cached import PictureVectors, Warner
-from entlink.encoders.images.loading import load_picture_encoder
+from entlink.encoders.images.dual import entity_picture, mention_picture
+from entlink.encoders.images.loading import load_picture_encoder, picture_identity
 from entlink.encoders.images.pictures import Pictures
 from entlink.encoders.text.batching import batches
 from entlink.encoders.text.tokens import Tokens
@@ -119,11 +120,7 @@ class PictureCells:
         if self._opened is None:
             settings = self._settings
             encoder = load_picture_encoder(settings.pictures)
-            if encoder.identity != settings.picture_identity or encoder.grid[1] != settings.picture_width:
-                raise ConfigError(
-                    f"the model was trained on pictures by {settings.picture_identity!r}, and {settings.pictures!r} "
-                    f"is {encoder.identity!r} now. Pull that encoder again, or train the model anew"
-                )
+            _check_identity(settings, encoder.identity)
             self._opened = PictureVectors(encoder, self._pictures, output="grid", folder=self._cache)
         return self._opened
 
@@ -202,16 +199,6 @@ class InputReader:
         return name in self.settings.uses and name not in without
 
 
-def mention_picture(document: Document) -> str | None:
-    """The picture of a mention: the first of its document."""
-    return document.images[0].uri if document.images else None
-
-
-def entity_picture(entity: Entity) -> str | None:
-    """The picture of an entity: its first."""
-    return entity.images[0] if entity.images else None
-
-
 def pooled_cells(grid: Vectors, cells: int) -> Vectors:
     """A map of square cells [n, C, w] as one of fewer, by means: each new cell is that of the old ones it covers."""
     count, width = grid.shape[1:]
@@ -225,6 +212,20 @@ def pooled_cells(grid: Vectors, cells: int) -> Vectors:
     places = list(zip(starts, ends, strict=True))
     parts = [square[:, a:b, c:d].mean(axis=(1, 2)) for a, b in places for c, d in places]
     return numpy.stack(parts, axis=1)
+
+
+def check_encoder(settings: MultimodalSettings) -> None:
+    """Raise unless the encoder of pictures that a model was trained with is there; it is not loaded."""
+    if {"mention-picture", "entity-picture"} & set(settings.uses):
+        _check_identity(settings, picture_identity(settings.pictures))
+
+
+def _check_identity(settings: MultimodalSettings, identity: str) -> None:
+    if identity != settings.picture_identity:
+        raise ConfigError(
+            f"the model was trained on pictures by {settings.picture_identity!r}, and {settings.pictures!r} "
+            f"is {identity!r} now. Pull that encoder again, or train the model anew"
+        )
 
 
 def check_cells(cells: int, count: int) -> None:

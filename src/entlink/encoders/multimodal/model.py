@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy
 
 from entlink.encoders.extras import require_retrieval
+from entlink.encoders.images.dual import entity_picture, mention_picture
 from entlink.encoders.images.pictures import Pictures, digest
 from entlink.encoders.models.hugging_face import read_tokenizer
 from entlink.encoders.multimodal.graph import VECTORS, SideNames
@@ -20,8 +21,7 @@ from entlink.encoders.multimodal.inputs import (
     SideInputs,
     StateEncoder,
     TextStates,
-    entity_picture,
-    mention_picture,
+    check_encoder,
 )
 from entlink.encoders.multimodal.settings import INPUTS, multimodal_settings
 from entlink.encoders.text.backends import OnnxBackend, open_session
@@ -41,7 +41,7 @@ from entlink.errors import ConfigError, DamagedError, EntlinkError, InputError
 if TYPE_CHECKING:
     from entlink.documents import Document, Entity, Mention
     from entlink.encoders.multimodal.inputs import IdVectors
-    from entlink.encoders.multimodal.settings import Input
+    from entlink.encoders.multimodal.settings import Input, MultimodalSettings
     from entlink.encoders.trained.folder import TrainedFolder
     from entlink.interfaces import Vectors
 
@@ -80,6 +80,7 @@ class MultimodalModel:
         card, folder = trained.card, trained.folder
         self.name, self._spec = card.name, spec
         self.settings = settings = multimodal_settings(card, folder)
+        check_encoder(settings)
         self.together = settings.fusion == "read-together"
         self.dimension = settings.vector_width
         pairs = settings.pairs
@@ -97,7 +98,7 @@ class MultimodalModel:
         )
         graphs = (PAIR_GRAPH,) if self.together else (MENTION_GRAPH, ENTITY_GRAPH)
         self._sessions = {name: open_session(_file(folder, name), threads) for name in graphs}
-        self._scorer = _Scorer(trained, self.dimension, settings.width)
+        self._scorer = _Scorer(trained, settings)
         files = trained.checksums(GRAPH, *graphs, TOKENIZER, HEAD)
         self.identity = trained_identity(card.name, files, card.settings)
         self.entity_identity = trained_identity(card.name, files, card.settings, str(self.pictures.folder))
@@ -151,11 +152,11 @@ class MultimodalModel:
         return found
 
     def entity_content(self, entity: Entity) -> str:
-        """All that the vector of an entity depends on: its tokens, and what its picture holds."""
-        read = [] if self.settings.entity_text == "vectors" else self.inputs.entity_tokens([entity])[0].ids
+        """All that the vector of an entity depends on: its text, and what its picture holds."""
         shown = self._content(self.pictures, entity_picture(entity), "entity-picture")
-        own = entity.id if self.settings.entity_text == "vectors" else ""
-        return f"{own} {' '.join(map(str, read))} {shown}"
+        if self.settings.entity_text == "vectors":  # they are made anew when the text has changed
+            return f"{entity.id}\n{entity.title}\n{entity.description}\n{shown}"
+        return f"{' '.join(map(str, self.inputs.entity_tokens([entity])[0].ids))} {shown}"
 
     def mention_content(self, document: Document, mention: Mention) -> object:
         """The tokens that are read, and what the picture holds."""
@@ -232,10 +233,14 @@ class MultimodalModel:
 
 
 class _Scorer:
-    """The layers that make a product of vectors, and P(e|m), a score."""
+    """The layers that make a product of vectors, and P(e|m), a score.
 
-    def __init__(self, trained: TrainedFolder, wide: int, width: int) -> None:
-        head, self._width = trained.head(), width
+    A model that was trained without P(e|m) has the weights that it started with for it, and is given zeros.
+    """
+
+    def __init__(self, trained: TrainedFolder, settings: MultimodalSettings) -> None:
+        wide, width = settings.vector_width, settings.width
+        head, self._width, self._takes_prior = trained.head(), width, settings.prior
         self._parts = wide // width
         shapes = {"sum": (1, self._parts + 1), "wide": (width, wide + 1), "narrow": (1, width)}
         layers = {name: trained.layer(head, f"scorer.{name}", *shape) for name, shape in shapes.items()}
@@ -248,7 +253,7 @@ class _Scorer:
         self._sum, self._wide, self._narrow = (layer for layer in layers.values() if layer is not None)
 
     def __call__(self, products: Vectors, priors: Sequence[float]) -> list[float]:
-        prior = numpy.asarray(priors, numpy.float32).reshape(-1, 1)
+        prior = numpy.asarray(priors, numpy.float32).reshape(-1, 1) * self._takes_prior
         dots = products[:, : self._parts * self._width].reshape(len(products), self._parts, self._width).mean(axis=2)
         hidden = self._wide(numpy.concatenate([products, prior], axis=1))
         scores = self._sum(numpy.concatenate([dots, prior], axis=1)) + self._narrow(numpy.maximum(hidden, 0))

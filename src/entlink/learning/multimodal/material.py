@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from math import prod
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy
 import torch
 
+from entlink.encoders.images.dual import mention_picture
 from entlink.encoders.multimodal.inputs import InputReader, SideInputs
 from entlink.errors import InputError
 from entlink.learning.multimodal.network import SideRows
@@ -18,7 +20,7 @@ from entlink.learning.pairs.batches import right_by
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from entlink.documents import Entity
+    from entlink.documents import Document, Entity, Mention
     from entlink.io.progress import Progress
     from entlink.kb.knowledge_base import KnowledgeBase
     from entlink.learning.multimodal.examples import PicturedExample
@@ -27,31 +29,40 @@ _READ_AT_ONCE = 128
 
 
 class InputTable:
-    """The inputs of many mentions or entities; pictures are kept for those that have one."""
+    """The inputs of many mentions or entities; of those with the same `picture_of`, the picture is kept once."""
 
     def __init__(
-        self, items: Sequence[Any], read: Callable[[Sequence[Any]], SideInputs], on_read: Callable[[int], None]
+        self,
+        items: Sequence[Any],
+        read: Callable[[Sequence[Any]], SideInputs],
+        on_read: Callable[[int], None],
+        picture_of: Callable[[Any], Hashable],
     ) -> None:
         self._states: NDArray[numpy.float16] | None = None
-        self._cells: list[NDArray[numpy.float16]] = []
         self._picture = numpy.full(len(items), -1, numpy.int64)  # its row among the pictures
         self._ends = numpy.zeros((len(items), 3), numpy.int64)  # first, last, length
         self._has_text = numpy.zeros(len(items), numpy.float32)
-        pictures = 0
-        for start in range(0, len(items), _READ_AT_ONCE):
-            on_read(start)
-            given = read(items[start : start + _READ_AT_ONCE])
-            rows = slice(start, start + len(given.mask))
-            self._put_states(rows, given, len(items))
-            shown = numpy.flatnonzero(given.has_picture)
-            self._cells.append(given.cells[shown].astype(numpy.float16))
-            self._picture[start + shown] = numpy.arange(pictures, pictures + len(shown))
-            pictures += len(shown)
-        self._all_cells = _kept(self._cells)
-        self._cells = []
+        self.pictures = 0  # how many are kept
+        places: dict[Hashable, int] = {}
+        with TemporaryFile() as file:
+            for start in range(0, len(items), _READ_AT_ONCE):
+                on_read(start)
+                part = items[start : start + _READ_AT_ONCE]
+                given = read(part)
+                self._put_states(slice(start, start + len(part)), given, len(items))
+                for at in numpy.flatnonzero(given.has_picture).tolist():
+                    place = self._picture[start + at] = places.setdefault(picture_of(part[at]), len(places))
+                    if place == self.pictures:
+                        file.write(given.cells[at].astype(numpy.float16).tobytes())
+                        self.pictures += 1
+            self._cells = _mapped(file, (max(1, self.pictures), *given.cells.shape[1:]))
 
     def __len__(self) -> int:
         return len(self._picture)
+
+    def share_pictures(self, other: InputTable) -> None:
+        """Take the pictures of a table of the same items."""
+        self._picture, self._cells, self.pictures = other._picture, other._cells, other.pictures
 
     def rows(self, wanted: Sequence[int], device: torch.device) -> SideRows:
         """The inputs of some, as many rows."""
@@ -61,7 +72,7 @@ class InputTable:
         states = self._states[taken, :longest].astype(numpy.float32)
         mask = (numpy.arange(longest) < self._ends[taken, 2][:, None]).astype(numpy.float32)
         pictures = self._picture[taken]
-        cells = self._all_cells[numpy.maximum(pictures, 0)].astype(numpy.float32)
+        cells = self._cells[numpy.maximum(pictures, 0)].astype(numpy.float32)
         has = (pictures >= 0).astype(numpy.float32)
         cells *= has[:, None, None]
         arrays = (states, mask, self._ends[taken, 0], self._ends[taken, 1], cells, self._has_text[taken], has)
@@ -72,8 +83,8 @@ class InputTable:
         assert self._states is not None
         told = numpy.flatnonzero(self._has_text)[:count]
         texts = [self._states[at, : self._ends[at, 2]].astype(numpy.float32).mean(axis=0) for at in told]
-        shown = int((self._picture >= 0).sum())
-        pictures = self._all_cells[: min(shown, count)].astype(numpy.float32).mean(axis=1)
+        shown = self._picture[self._picture >= 0][:count]
+        pictures = self._cells[shown].astype(numpy.float32).mean(axis=1)
         return numpy.stack(texts) if texts else numpy.zeros((0, self._states.shape[2]), numpy.float32), pictures
 
     def _put_states(self, rows: slice, given: SideInputs, total: int) -> None:
@@ -110,18 +121,23 @@ class PicturedMaterial:
         rows = {id: row for row, id in enumerate(wanted)}
         pairs = [(one.document, one.mention) for one in examples]
         total = len(examples) * (2 if hides else 1) + len(rows)
-        self.mentions = InputTable(pairs, inputs.mentions, lambda at: progress(stage, at, total))
+        self.mentions = InputTable(pairs, inputs.mentions, lambda at: progress(stage, at, total), _picture_of)
         self.hidden: InputTable | None = None
         before = len(examples)
         if hides:
             self.hidden = InputTable(
-                pairs, lambda part: inputs.mentions(part, masked=True), lambda at: progress(stage, before + at, total)
+                pairs,
+                lambda part: inputs.mentions(part, {"mention-picture"}, masked=True),
+                lambda at: progress(stage, before + at, total),
+                _picture_of,
             )
+            self.hidden.share_pictures(self.mentions)
         before = total - len(rows)
         self.entities = InputTable(
             list(rows),
             lambda part: inputs.entities([_entity(kb, id) for id in part]),
             lambda at: progress(stage, before + at, total),
+            str,
         )
         self.own = [rows[one.entity] for one in examples]
         self.negatives = [tuple(rows[id] for id in others) for others in wrong]
@@ -142,6 +158,10 @@ class PicturedMaterial:
     def right(self, example: int) -> set[int]:
         """All entities that are right for the mention of an example."""
         return self.right_at.get(self.places[example], {self.own[example]})
+
+
+def _picture_of(pair: tuple[Document, Mention]) -> str | None:
+    return mention_picture(pair[0])
 
 
 def _entity(kb: KnowledgeBase, id: str) -> Entity:
@@ -171,11 +191,8 @@ def _wider(old: NDArray[numpy.float16] | None, shape: tuple[int, int, int]) -> N
     return made
 
 
-def _kept(parts: Sequence[NDArray[numpy.float16]]) -> NDArray[numpy.float16]:
-    count = sum(map(len, parts))
-    made = _wider(None, (max(1, count), *parts[0].shape[1:]))
-    at = 0
-    for part in parts:
-        made[at : at + len(part)] = part
-        at += len(part)
-    return made
+def _mapped(file: IO[bytes], shape: tuple[int, ...]) -> NDArray[numpy.float16]:
+    """What was written to a file, and zeros after it."""
+    file.flush()
+    file.truncate(prod(shape) * numpy.dtype(numpy.float16).itemsize)
+    return numpy.memmap(file, numpy.float16, "r+", shape=shape)

@@ -24,9 +24,10 @@ from entlink.encoders.text.backends import OnnxBackend
 from entlink.encoders.text.bert_graph import BertConfig, bert_graph
 from entlink.encoders.trained.folder import GRAPH, HEAD, TOKENIZER
 from entlink.encoders.trained.pair_tokens import PairReader
-from entlink.errors import ConfigError
+from entlink.errors import ConfigError, InputError
 from entlink.io.caching import cache_folder
 from entlink.kb.indexes.entity_vectors.dual import WordAndEntityVectors
+from entlink.kb.indexes.vectors.pictures import pictures_of_entities
 from entlink.learning.checkpoints import Checkpoints, State
 from entlink.learning.export import PARTIAL, TOLD, WRITTEN, commit
 from entlink.learning.loop import Loop
@@ -71,7 +72,7 @@ class MultimodalTraining:
             vectors = WordAndEntityVectors(kb)
         self._graph = _base_graph(base, config)
         backend = OnnxBackend(self._graph)
-        self.settings = _settings(config, backend.dimension, vectors)
+        self.settings = _settings(config, kb, backend.dimension, vectors)
         model = config.model
         tokens = max(model.mention_tokens, model.entity_tokens)
         identity = f"states-{base.identity}-{config.multimodal.base_layers}-{config.training.export}-{tokens}"
@@ -101,6 +102,7 @@ class MultimodalTraining:
         """Train; how it went, and how many held-out mentions were looked at."""
         config = self._config
         material = self._material([one for one in examples if one.weight], "reading examples")
+        self._check_pictures(material)
         looked = [one for one in held_out if one.wrong(1)][: config.training.held_out]
         aside = self._material(looked, "reading what is held out") if looked else None
         self._cache.close()
@@ -130,6 +132,13 @@ class MultimodalTraining:
         return PicturedMaterial(
             self._kb, self._inputs, examples, training.negatives, self._progress, stage, hides=hides
         )
+
+    def _check_pictures(self, material: PicturedMaterial) -> None:
+        if "entity-picture" in self.settings.uses and not material.entities.pictures:
+            raise InputError(
+                f"{self.settings.picture_folder or 'the working directory'}: no picture of an entity was found. Name "
+                'their folder with multimodal.picture_folder, or train with "entity-picture" in multimodal.without'
+            )
 
     def export(self, folder: Path, told: Mapping[str, Any], *, name: str, command: str) -> ModelCard:
         """Write the model folder; its card comes last, and without a card it is no model."""
@@ -198,7 +207,7 @@ def picture_encoder(config: TrainConfig) -> PictureEncoder | None:
     return encoder
 
 
-def _settings(config: TrainConfig, width: int, vectors: IdVectors | None) -> MultimodalSettings:
+def _settings(config: TrainConfig, kb: KnowledgeBase, width: int, vectors: IdVectors | None) -> MultimodalSettings:
     own = config.multimodal
     uses = tuple(one for one in INPUTS if one not in own.without)
     encoder = picture_encoder(config)
@@ -221,7 +230,7 @@ def _settings(config: TrainConfig, width: int, vectors: IdVectors | None) -> Mul
         entity_vectors=vectors_identity,
         pictures=own.pictures if identity else "",
         picture_identity=identity,
-        picture_folder=str(Path(own.picture_folder).resolve()) if own.picture_folder else "",
+        picture_folder=_picture_folder(config, kb),
         cells=cells,
         picture_width=picture_width,
         width=own.width,
@@ -232,6 +241,13 @@ def _settings(config: TrainConfig, width: int, vectors: IdVectors | None) -> Mul
         prior=own.prior,
         uses=uses,
     )
+
+
+def _picture_folder(config: TrainConfig, kb: KnowledgeBase) -> str:
+    """Where the pictures of entities are; empty for the working directory, wherever that will be."""
+    named = config.multimodal.picture_folder
+    folder = named or pictures_of_entities(kb).folder
+    return "" if folder == Path() else str(Path(folder).resolve())
 
 
 def _base_graph(base: Base, config: TrainConfig) -> bytes:

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
 from entlink.datasets.selection import hash_of
 from entlink.documents import Candidate, Document, Mention, Record, Span
-from entlink.encoders.images.pictures import Pictures
 from entlink.evidence.pictures import PicturesEvidence
 from entlink.interfaces import Evidence, Question, Shortlist
 from entlink.io.progress import Progress
-from entlink.kb.indexes.derived import PICTURES as AN_INDEX
-from entlink.kb.indexes.derived import derived_indexes
-from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.linking.config import LinkerConfig
 from entlink.linking.evidence import scorers_among, with_numbers
 from entlink.linking.linker import Linker
@@ -149,12 +144,6 @@ class Stages:
             return shortlists
 
 
-def pictures_of_entities(kb: KnowledgeBase) -> Pictures:
-    """Where the pictures of entities are: where the index over them found them, else the working directory."""
-    made = [one.card.settings["recipe"] for one in derived_indexes(kb.index_folder) if one.name.startswith(AN_INDEX)]
-    return Pictures(Path(made[0].get("pictures", ""))) if made else Pictures()
-
-
 def _kind(name: str) -> str:
     """A retriever's name without the number that tells two of a kind apart."""
     head, dash, tail = name.rpartition("-")
@@ -198,13 +187,16 @@ def _changed(asked: Sequence[Asked], condition: Condition, seed: int) -> list[As
 
 def _masked(one: Asked) -> Asked:
     """The caption with a sign in place of the name, wherever it is written so."""
-    span, surface = one.mention.span, one.mention.text
-    left, right = (
-        part.replace(surface, MASK) for part in (one.document.text[: span.start], one.document.text[span.end :])
-    )
-    document = msgspec.structs.replace(one.document, text=left + MASK + right, turns=())
-    mention = Mention(Span(len(left), len(left) + len(MASK)), MASK)
+    document, mention = masked_mention(one.document, one.mention)
     return Asked(document, mention, one.right, one.labels)
+
+
+def masked_mention(document: Document, mention: Mention) -> tuple[Document, Mention]:
+    """The mention with a sign in place of its name, wherever the text has it; no other spans are left."""
+    text, span = document.text, mention.span
+    left, right = (part.replace(mention.text, MASK) for part in (text[: span.start], text[span.end :]))
+    masked = msgspec.structs.replace(document, text=left + MASK + right, turns=(), gold=(), mentions=None)
+    return masked, Mention(Span(len(left), len(left) + len(MASK)), MASK)
 
 
 def _with_random_pictures(asked: Sequence[Asked], seed: int) -> list[Asked]:

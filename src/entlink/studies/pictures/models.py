@@ -12,8 +12,9 @@ import msgspec
 from entlink.documents import Candidate
 from entlink.errors import ConfigError
 from entlink.io.progress import Progress
+from entlink.kb.indexes.vectors.pictures import pictures_of_entities
 from entlink.kb.knowledge_base import KnowledgeBase
-from entlink.studies.pictures.material import Material, pictures_of_entities
+from entlink.studies.pictures.material import Material
 from entlink.studies.pictures.rankers import Input, PictureRanker
 from entlink.studies.pictures.results import PictureOptions
 from entlink.studies.place import Place
@@ -66,6 +67,11 @@ def _config(options: PictureOptions, settings: Settings, seed: int, folder: str 
     config = read_train_config(options.preset, {**options.settings, **laid})
     if config.model.kind != "multimodal":
         raise ConfigError(f"{options.preset}: it trains a {config.model.kind}. Name a preset of a multimodal model")
+    if config.training.masked:
+        raise ConfigError(
+            f"training.masked = {config.training.masked} does not fit this study: its models read each name as it is "
+            "written, and the study masks names itself. Leave it at 0"
+        )
     return config
 
 

@@ -16,6 +16,7 @@ from entlink.io.atomic import write_lock, write_whole
 from entlink.io.progress import Progress, ignore_progress
 from entlink.io.resuming import stamps
 from entlink.kb.indexes.derived import derived_indexes
+from entlink.kb.indexes.vectors.pictures import pictures_of_entities
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.linking.config import LinkerConfig, read_config
 from entlink.linking.linker import load
@@ -26,7 +27,7 @@ from entlink.studies.data import NOT_THERE, Facts, check_kb, published_figures
 from entlink.studies.pictures.analyses import ALL, Analyses
 from entlink.studies.pictures.answers import Answers
 from entlink.studies.pictures.cases import Answered, CaseWriter
-from entlink.studies.pictures.material import Material, Stages, Whole, has_pictures, pictures_of_entities, reached
+from entlink.studies.pictures.material import Material, Stages, Whole, has_pictures, reached
 from entlink.studies.pictures.rankers import evidence_specs
 from entlink.studies.pictures.results import (
     PARTS,

@@ -57,6 +57,12 @@ def picture_dual(
     )
 
 
+def pictures_of_entities(kb: KnowledgeBase) -> Pictures:
+    """Where the pictures of entities are: where the index over them found them, else the working directory."""
+    made = [one.card.settings["recipe"] for one in derived_indexes(kb.index_folder) if one.name.startswith(PICTURES)]
+    return Pictures(Path(made[0].get("pictures", ""))) if made else Pictures()
+
+
 class TextCosines(NamedTuple):
     """What an encoder that reads pictures and texts says of a document and a candidate."""
 

@@ -14,7 +14,7 @@ from entlink.evaluation.probes import ProbeOptions, probe, read_result, read_res
 from entlink.evaluation.probes.inputs import Reading, _Texts
 from entlink.evaluation.probes.page import csv_text, probe_page
 from entlink.evaluation.probes.problems import Choice, limited
-from entlink.evaluation.probes.tables import families_table, inputs_table, layers_table
+from entlink.evaluation.probes.tables import families_table, inputs_table, layers_table, tables
 from entlink.evaluation.published import PublishedFigure
 from entlink.formats.probes import ProbeEntity, ProbeExample, ProbeTask
 
@@ -208,6 +208,16 @@ def test_published_rows_stand_beside_what_was_built_alike_only(known):
     assert table.groups[1].rows == [("ELMo", pytest.approx(0.802), None, None, None, None)]
     ours = table.groups[0].rows[0]
     assert ours[0] == "knowing" and ours[-1] == pytest.approx(sum(one.main.score for one in known) / 4)
+
+
+def test_two_models_of_one_name_are_not_merged(known):
+    other = msgspec.structs.replace(known[0], identity="else")
+    families = tables([*known, other])[0]
+    assert [row[0] for row in families.groups[0].rows] == ["knowing (knowing)", "knowing (else)"]
+    assert "kinds,knowing (else),context" in csv_text([*known, other])
+    assert "knowing (else)" in probe_page([*known, other])
+    with pytest.raises(InputError, match="two results are of 'knowing' on the task 'kinds'"):
+        tables([*known, known[0]])
 
 
 def test_descriptions_beside_names_as_in_table_4(known):

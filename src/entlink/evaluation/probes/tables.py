@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 
+import msgspec
+
+from entlink.errors import InputError
 from entlink.evaluation.probes.results import ProbeResult, ProbeRun
 from entlink.evaluation.published import PublishedFigure
 from entlink.evaluation.report.table import Amount, Cell, Group, Row, Score, Shade, Table, marked
@@ -17,7 +20,7 @@ _METRICS = {"accuracy": "accuracy", "f1": "micro F1", "spearman": "Spearman"}
 
 def tables(results: Sequence[ProbeResult], published: Iterable[PublishedFigure] = ()) -> list[Table]:
     """All tables that have rows."""
-    figures = list(published)
+    figures, results = list(published), told_apart(results)
     found = [
         families_table(results, figures),
         tasks_table(results),
@@ -27,6 +30,23 @@ def tables(results: Sequence[ProbeResult], published: Iterable[PublishedFigure] 
         cost_table(results),
     ]
     return [table for table in found if table is not None]
+
+
+def told_apart(results: Sequence[ProbeResult]) -> list[ProbeResult]:
+    """The results, with the identity in the name of each encoder whose name another one has, too."""
+    identities: dict[str, set[str]] = {}
+    for one in results:
+        identities.setdefault(one.encoder, set()).add(one.identity)
+    found, seen = [], set()
+    for one in results:
+        key = (one.encoder, one.identity, one.card.name)
+        if key in seen:
+            raise InputError(f"two results are of {one.encoder!r} on the task {one.card.name!r}. Leave one out")
+        seen.add(key)
+        is_shared = len(identities[one.encoder]) > 1
+        label = f"{one.encoder} ({one.identity or 'an object'})" if is_shared else one.encoder
+        found.append(msgspec.structs.replace(one, encoder=label))
+    return found
 
 
 def encoders(results: Iterable[ProbeResult]) -> list[str]:

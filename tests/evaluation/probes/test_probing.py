@@ -210,6 +210,21 @@ def test_published_rows_stand_beside_what_was_built_alike_only(known):
     assert ours[0] == "knowing" and ours[-1] == pytest.approx(sum(one.main.score for one in known) / 4)
 
 
+def renamed(result, encoder, **card):
+    return msgspec.structs.replace(result, encoder=encoder, card=msgspec.structs.replace(result.card, **card))
+
+
+def test_a_family_is_the_mean_of_the_tasks_that_all_encoders_have(known):
+    more = renamed(known[1], "knowing", name="more", family="cap")
+    less = renamed(known[1], "less", name="more", family="cap")
+    score = known[1].main.score
+    assert families_table([known[0], more, less]).groups[0].rows == [
+        ("knowing", *[score] * 2),
+        ("less", *[score] * 2),
+    ]
+    assert families_table([known[0], less]).groups[0].rows == [("knowing", None, None), ("less", None, None)]
+
+
 def test_two_models_of_one_name_are_not_merged(known):
     other = msgspec.structs.replace(known[0], identity="else")
     families = tables([*known, other])[0]

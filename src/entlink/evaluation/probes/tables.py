@@ -55,9 +55,13 @@ def encoders(results: Iterable[ProbeResult]) -> list[str]:
 
 
 def families_table(results: Sequence[ProbeResult], published: Sequence[PublishedFigure] = ()) -> Table | None:
-    """A row an encoder: the mean of each family's tasks, and the mean of the families that all encoders have."""
+    """A row an encoder: the mean of each family's tasks, and the mean of the families that all encoders have.
+
+    Of a family, the tasks count that all encoders have which have the family.
+    """
     families = [family for family in FAMILIES if any(one.card.family == family for one in results)]
-    means = {encoder: dict(_families(results, encoder)) for encoder in encoders(results)}
+    tasks = {family: _shared_tasks(results, family) for family in families}
+    means = {encoder: dict(_families(results, encoder, tasks)) for encoder in encoders(results)}
     shared = [family for family in families if all(family in one for one in means.values())]
     rows: list[Row] = [_family_row(encoder, own, families, shared) for encoder, own in means.items()]
     fitting = [family for family in shared if _is_of_paper(results, family)]
@@ -78,9 +82,24 @@ def families_table(results: Sequence[ProbeResult], published: Sequence[Published
     return Table("families", "Families of tasks: the mean of their main scores", columns, groups)
 
 
-def _families(results: Sequence[ProbeResult], encoder: str) -> Iterator[tuple[str, float]]:
-    for family in FAMILIES:
-        own = [one.main.score for one in results if one.encoder == encoder and one.card.family == family]
+def _shared_tasks(results: Sequence[ProbeResult], family: str) -> set[str]:
+    """The tasks of a family that all encoders have which have the family."""
+    own: dict[str, set[str]] = {}
+    for one in results:
+        if one.card.family == family:
+            own.setdefault(one.encoder, set()).add(one.card.name)
+    return set.intersection(*own.values())
+
+
+def _families(
+    results: Sequence[ProbeResult], encoder: str, tasks: Mapping[str, set[str]]
+) -> Iterator[tuple[str, float]]:
+    for family, names in tasks.items():
+        own = [
+            one.main.score
+            for one in results
+            if one.encoder == encoder and one.card.family == family and one.card.name in names
+        ]
         if own:
             yield family, fmean(own)
 

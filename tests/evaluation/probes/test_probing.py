@@ -195,23 +195,20 @@ def figure(table, system, value, **where):
     )
 
 
+def renamed(result, encoder, **card):
+    return msgspec.structs.replace(result, encoder=encoder, card=msgspec.structs.replace(result.card, **card))
+
+
 def test_published_rows_stand_beside_what_was_built_alike_only(known):
     figures = [figure("3", "ELMo", 80.2, task="cap"), figure("3", "ELMo", 35.6, task="et")]
     assert len(families_table(known, figures).groups) == 1
-    alike = [
-        msgspec.structs.replace(one, card=msgspec.structs.replace(one.card, published="cap same"))
-        if one.card.family == "cap"
-        else one
-        for one in known
-    ]
-    table = families_table(alike, figures)
+    same = renamed(known[0], "knowing", published="cap same")
+    assert len(families_table([same, *known[1:]], figures).groups) == 1  # the paper's CAP is of two tasks
+    following = renamed(known[0], "knowing", published="cap next", name="next")
+    table = families_table([same, following, *known[1:]], figures)
     assert table.groups[1].rows == [("ELMo", pytest.approx(0.802), None, None, None, None)]
     ours = table.groups[0].rows[0]
     assert ours[0] == "knowing" and ours[-1] == pytest.approx(sum(one.main.score for one in known) / 4)
-
-
-def renamed(result, encoder, **card):
-    return msgspec.structs.replace(result, encoder=encoder, card=msgspec.structs.replace(result.card, **card))
 
 
 def test_a_family_is_the_mean_of_the_tasks_that_all_encoders_have(known):

@@ -16,6 +16,16 @@ from entlink.formats.probes.examples import FAMILIES
 PUBLISHED = "published, on the paper's own data"
 _LEAST_REACH = 0.01  # layers that differ by less are coloured less
 _METRICS = {"accuracy": "accuracy", "f1": "micro F1", "spearman": "Spearman"}
+# The tasks of each family in the paper, as its Table 1 calls them.
+_OF_PAPER: Mapping[str, set[str]] = {
+    "cap": {"cap same", "cap next"},
+    "cerp": {"cerp"},
+    "efp": {"efp"},
+    "et": {"et"},
+    "esr": {"kore", "wikisrs similarity", "wikisrs relatedness"},
+    "ert": {"ert"},
+    "ned": {"rare", "conll"},
+}
 
 
 def tables(results: Sequence[ProbeResult], published: Iterable[PublishedFigure] = ()) -> list[Table]:
@@ -64,7 +74,7 @@ def families_table(results: Sequence[ProbeResult], published: Sequence[Published
     means = {encoder: dict(_families(results, encoder, tasks)) for encoder in encoders(results)}
     shared = [family for family in families if all(family in one for one in means.values())]
     rows: list[Row] = [_family_row(encoder, own, families, shared) for encoder, own in means.items()]
-    fitting = [family for family in shared if _is_of_paper(results, family)]
+    fitting = [family for family in shared if _is_of_paper(results, tasks[family], family)]
     of_paper = {
         system: {one.where["task"]: one.value / 100 for one in published if one.table == "3" and one.system == system}
         for system in dict.fromkeys(one.system for one in published if one.table == "3")
@@ -109,9 +119,10 @@ def _family_row(encoder: str, own: Mapping[str, float], families: Sequence[str],
     return (encoder, *(own.get(family) for family in families), average)
 
 
-def _is_of_paper(results: Sequence[ProbeResult], family: str) -> bool:
-    """Whether all tasks of a family were built as the paper's are, so that its scores may stand beside."""
-    return all(one.card.published for one in results if one.card.family == family)
+def _is_of_paper(results: Sequence[ProbeResult], names: set[str], family: str) -> bool:
+    """Whether the tasks of a family are all of the paper's, built alike, so that its mean may stand beside."""
+    built_as = {one.card.published for one in results if one.card.name in names}
+    return built_as == _OF_PAPER[family] and len(names) == len(built_as)
 
 
 def tasks_table(results: Sequence[ProbeResult]) -> Table | None:

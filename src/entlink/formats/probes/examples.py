@@ -77,7 +77,7 @@ class ProbeCard(Record, frozen=True, forbid_unknown_fields=True, kw_only=True):
     source: str
     licence: str
     also: tuple[Representation, ...] = ()
-    published: str = ""  # the column of the paper's tables that its score may be set beside
+    published: str = ""  # what the paper's Table 1 calls the task that it was built as
     lower_case: bool = True
     sizes: Mapping[str, int] = {}  # rows of each split
     covered: int | None = None  # of how many rows of the source all descriptions were found, ...

@@ -126,6 +126,34 @@ def test_vectors_are_kept_for_the_next_run(tmp_path):
     assert second.main.score == first.main.score
 
 
+def scored(scores, heads, published=""):
+    card = msgspec.structs.replace(LIKENESS.card, published=published)
+    rows = [
+        msgspec.structs.replace(row, score=score, head=head)
+        for row, score, head in zip(LIKENESS.splits["test"], scores, heads, strict=False)
+    ]
+    return ProbeTask(card, {"test": tuple(rows)})
+
+
+def test_a_task_of_the_paper_is_ranked_as_a_whole_and_others_by_head():
+    pairs = ([1.0, 2.0, 4.0, 3.0, 1.0, 2.0], "aaabbb")
+    ours, theirs = (one.main for one in results(Knowing(), [scored(*pairs), scored(*pairs, "kore")]))
+    assert ours.also == theirs.also
+    whole, mean = ours.also["Spearman, all pairs"], ours.also["Spearman, mean over heads"]
+    assert whole != pytest.approx(mean)
+    assert (theirs.score, ours.score) == (pytest.approx(whole), pytest.approx(mean))
+
+
+def test_similarity_that_has_no_order_is_not_scored_in_silence():
+    for scores, heads in (([1.0, 2.0, 3.0], "abc"), ([1.0], " "), ([2.0, 2.0], "  ")):
+        with pytest.raises(InputError, match="no head has two pairs with different scores"):
+            results(Knowing(), [scored(scores, heads)])
+    for heads in ("      ", "aaabbb"):
+        same = Broken(lambda found: found * 0 + 1)
+        found = results(same, [scored([1.0, 2.0, 4.0, 3.0, 1.0, 2.0], heads)])[0]
+        assert found.main.score == 0.0 and "all cosines of the descriptions are the same" in found.notes[-1]
+
+
 class Broken(Knowing):
     def __init__(self, value):
         self.value = value

@@ -14,7 +14,7 @@ from entlink.evaluation.probes import ProbeOptions, probe, read_result, read_res
 from entlink.evaluation.probes.inputs import Reading, _Texts
 from entlink.evaluation.probes.page import csv_text, probe_page
 from entlink.evaluation.probes.problems import Choice, limited
-from entlink.evaluation.probes.tables import families_table, inputs_table, layers_table, tables
+from entlink.evaluation.probes.tables import families_table, inputs_table, layers_table, tables, tasks_table
 from entlink.evaluation.published import PublishedFigure
 from entlink.formats.probes import ProbeEntity, ProbeExample, ProbeTask
 
@@ -248,6 +248,11 @@ def test_a_family_is_the_mean_of_the_tasks_that_all_encoders_have(known):
         ("less", *[score] * 2),
     ]
     assert families_table([known[0], less]).groups[0].rows == [("knowing", None, None), ("less", None, None)]
+
+
+def test_f1_of_one_label_is_not_called_micro(known):
+    rows = tasks_table([renamed(known[0], "knowing", metric="f1"), known[2]]).groups[0].rows
+    assert [row[:2] for row in rows] == [("kinds", "F1"), ("types", "micro F1")]
 
 
 def test_two_models_of_one_name_are_not_merged(known):

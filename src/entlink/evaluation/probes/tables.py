@@ -15,7 +15,7 @@ from entlink.formats.probes.examples import FAMILIES
 
 PUBLISHED = "published, on the paper's own data"
 _LEAST_REACH = 0.01  # layers that differ by less are coloured less
-_METRICS = {"accuracy": "accuracy", "f1": "micro F1", "spearman": "Spearman"}
+_METRICS = {"accuracy": "accuracy", "f1": "F1", "spearman": "Spearman"}
 # The tasks of each family in the paper, as its Table 1 calls them.
 _OF_PAPER: Mapping[str, set[str]] = {
     "cap": {"cap same", "cap next"},
@@ -133,7 +133,8 @@ def tasks_table(results: Sequence[ProbeResult]) -> Table | None:
         own = {one.encoder: one for one in results if one.card.name == task}
         card, first = next((one.card, one.main) for one in own.values())
         scores = marked([_score(own[name].main) if name in own else None for name in names])
-        rows.append((task, _METRICS[card.metric], *scores, _floor(first)))
+        metric = "micro F1" if card.kind == "typing" else _METRICS[card.metric]
+        rows.append((task, metric, *scores, _floor(first)))
     if not rows:
         return None
     return Table("tasks", "Tasks", ("task", "score", *names, "without an encoder"), [Group("", rows)])

@@ -189,6 +189,9 @@ def _check_classes(task: ProbeTask, folder: Path) -> None:
     if len(seen) < 2:
         found = f"one label only, {task.labels[0]!r}" if seen else "no label"
         raise SourceError(f"the training rows have {found}", train, "", "A probe needs rows of two labels or more")
+    if task.card.kind == "classification" and task.card.metric == "f1" and len(seen) > 2:
+        problem = f"the metric is f1, and there are {len(seen)} labels"
+        raise SourceError(problem, str(folder / CARD), "", "F1 is of the second of two labels: use accuracy")
     if task.card.kind == "typing":
         return  # there are thousands of types, and those never seen count as missed
     for split, rows in task.splits.items():

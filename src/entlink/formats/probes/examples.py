@@ -20,7 +20,6 @@ Representation = Literal["context", "description", "statement", "context-descrip
 FAMILIES: tuple[Family, ...] = ("cap", "cerp", "efp", "et", "esr", "ert", "ned")
 REPRESENTATIONS: tuple[Representation, ...] = ("context", "description", "statement", "context-description")
 SPLITS = ("train", "valid", "test")
-MOST_CANDIDATES = 30  # of the paper's text; its Table 1 says up to 80
 
 
 class ProbeEntity(Leaf, frozen=True):

@@ -130,9 +130,11 @@ class _Rows:
 
     def _mentions(self, row: ProbeExample, place: Place) -> None:
         """Every entity has what its representation reads: a mention in a sentence, and a text or a name."""
-        needs_mention = any(form.startswith("context") for form in self._forms)
         in_place = [one for one in row.candidates if one.sentence]
-        for entity in (*row.entities, *in_place):
+        for number, entity in enumerate((*row.entities, *in_place)):
+            # of a mention with its description, the second entity is the one that is described
+            is_described = self._card.kind != "choice" and number == 1
+            needs_mention = "context" in self._forms or ("context-description" in self._forms and not is_described)
             if needs_mention and not 0 <= entity.start < entity.end <= len(entity.sentence):
                 problem = (
                     f"{span_problem(entity.start, entity.end)}; the sentence has {len(entity.sentence)} characters"

@@ -106,6 +106,13 @@ def test_splits_that_no_probe_can_use(tmp_path, rows, message):
         read_task(written(tmp_path / "birds", **rows))
 
 
+def test_f1_is_of_two_labels(tmp_path):
+    card = msgspec.structs.replace(CARD, metric="f1")
+    assert read_task(written(tmp_path / "two", card)).labels == ("other", "same")
+    with pytest.raises(SourceError, match=r"task\.toml: the metric is f1, and there are 3 labels"):
+        read_task(written(tmp_path / "three", card, train=[YES, NO, ProbeExample((HERON, RIVER), ("near",))]))
+
+
 def test_a_row_with_another_field_and_a_row_without_entities(tmp_path):
     folder = written(tmp_path / "birds")
     (folder / "valid.jsonl").write_text('{"entities": [], "labels": ["same"], "colour": "grey"}\n')

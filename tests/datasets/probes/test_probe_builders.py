@@ -185,6 +185,7 @@ def test_kore_keeps_the_ranks_of_the_source(written, tmp_path, birds):
         ("Heron", "Lake Lune", 18.0),
     ]
     assert rows[0].entities[0].description == "The heron is a bird. It eats the pike."
+    assert task.card.published == "kore"
     assert (report.card.covered, report.card.of, report.lacks_most) == (2, 4, False)
 
 
@@ -390,6 +391,7 @@ def test_ert_takes_so_many_of_each_relation(written, tmp_path, vectors):
     assert len(set(shown)) == len(shown)
     assert (report.card.covered, report.card.of) == (81, 82)
     assert "2 of 3 relations" in report.card.notes
+    assert report.card.published == ""  # the paper's triples are of Freebase
 
 
 def test_triples_of_freebase_are_resolved_by_its_identifiers(written, tmp_path, vectors):
@@ -400,6 +402,7 @@ def test_triples_of_freebase_are_resolved_by_its_identifiers(written, tmp_path, 
     path = written("fb.tsv", *lines, "E 1\tRelatedTo\tE 2")
     task, report = built(tmp_path, "ert", path, kb=kb, vectors=vectors, sizes=(2, 2, 2))
     assert task.labels == ("/film/film/a", "/film/film/b")
+    assert task.card.published == "ert"
     assert report.card.of == report.card.covered == len(pairs)
     assert report.left_out["triples that say only that two things are alike or related"] == 1
 

@@ -14,7 +14,7 @@ from entlink.evaluation.probes import ProbeOptions, probe, read_result, read_res
 from entlink.evaluation.probes.inputs import Reading, _Texts
 from entlink.evaluation.probes.page import csv_text, probe_page
 from entlink.evaluation.probes.problems import Choice, limited
-from entlink.evaluation.probes.tables import families_table, inputs_table, layers_table
+from entlink.evaluation.probes.tables import families_table, inputs_table, layers_table, tables, tasks_table
 from entlink.evaluation.published import PublishedFigure
 from entlink.formats.probes import ProbeEntity, ProbeExample, ProbeTask
 
@@ -126,6 +126,34 @@ def test_vectors_are_kept_for_the_next_run(tmp_path):
     assert second.main.score == first.main.score
 
 
+def scored(scores, heads, published=""):
+    card = msgspec.structs.replace(LIKENESS.card, published=published)
+    rows = [
+        msgspec.structs.replace(row, score=score, head=head)
+        for row, score, head in zip(LIKENESS.splits["test"], scores, heads, strict=False)
+    ]
+    return ProbeTask(card, {"test": tuple(rows)})
+
+
+def test_a_task_of_the_paper_is_ranked_as_a_whole_and_others_by_head():
+    pairs = ([1.0, 2.0, 4.0, 3.0, 1.0, 2.0], "aaabbb")
+    ours, theirs = (one.main for one in results(Knowing(), [scored(*pairs), scored(*pairs, "kore")]))
+    assert ours.also == theirs.also
+    whole, mean = ours.also["Spearman, all pairs"], ours.also["Spearman, mean over heads"]
+    assert whole != pytest.approx(mean)
+    assert (theirs.score, ours.score) == (pytest.approx(whole), pytest.approx(mean))
+
+
+def test_similarity_that_has_no_order_is_not_scored_in_silence():
+    for scores, heads in (([1.0, 2.0, 3.0], "abc"), ([1.0], " "), ([2.0, 2.0], "  ")):
+        with pytest.raises(InputError, match="no head has two pairs with different scores"):
+            results(Knowing(), [scored(scores, heads)])
+    for heads in ("      ", "aaabbb"):
+        same = Broken(lambda found: found * 0 + 1)
+        found = results(same, [scored([1.0, 2.0, 4.0, 3.0, 1.0, 2.0], heads)])[0]
+        assert found.main.score == 0.0 and "all cosines of the descriptions are the same" in found.notes[-1]
+
+
 class Broken(Knowing):
     def __init__(self, value):
         self.value = value
@@ -195,19 +223,46 @@ def figure(table, system, value, **where):
     )
 
 
+def renamed(result, encoder, **card):
+    return msgspec.structs.replace(result, encoder=encoder, card=msgspec.structs.replace(result.card, **card))
+
+
 def test_published_rows_stand_beside_what_was_built_alike_only(known):
     figures = [figure("3", "ELMo", 80.2, task="cap"), figure("3", "ELMo", 35.6, task="et")]
     assert len(families_table(known, figures).groups) == 1
-    alike = [
-        msgspec.structs.replace(one, card=msgspec.structs.replace(one.card, published="cap same"))
-        if one.card.family == "cap"
-        else one
-        for one in known
-    ]
-    table = families_table(alike, figures)
+    same = renamed(known[0], "knowing", published="cap same")
+    assert len(families_table([same, *known[1:]], figures).groups) == 1  # the paper's CAP is of two tasks
+    following = renamed(known[0], "knowing", published="cap next", name="next")
+    table = families_table([same, following, *known[1:]], figures)
     assert table.groups[1].rows == [("ELMo", pytest.approx(0.802), None, None, None, None)]
     ours = table.groups[0].rows[0]
     assert ours[0] == "knowing" and ours[-1] == pytest.approx(sum(one.main.score for one in known) / 4)
+
+
+def test_a_family_is_the_mean_of_the_tasks_that_all_encoders_have(known):
+    more = renamed(known[1], "knowing", name="more", family="cap")
+    less = renamed(known[1], "less", name="more", family="cap")
+    score = known[1].main.score
+    assert families_table([known[0], more, less]).groups[0].rows == [
+        ("knowing", *[score] * 2),
+        ("less", *[score] * 2),
+    ]
+    assert families_table([known[0], less]).groups[0].rows == [("knowing", None, None), ("less", None, None)]
+
+
+def test_f1_of_one_label_is_not_called_micro(known):
+    rows = tasks_table([renamed(known[0], "knowing", metric="f1"), known[2]]).groups[0].rows
+    assert [row[:2] for row in rows] == [("kinds", "F1"), ("types", "micro F1")]
+
+
+def test_two_models_of_one_name_are_not_merged(known):
+    other = msgspec.structs.replace(known[0], identity="else")
+    families = tables([*known, other])[0]
+    assert [row[0] for row in families.groups[0].rows] == ["knowing (knowing)", "knowing (else)"]
+    assert "kinds,knowing (else),context" in csv_text([*known, other])
+    assert "knowing (else)" in probe_page([*known, other])
+    with pytest.raises(InputError, match="two results are of 'knowing' on the task 'kinds'"):
+        tables([*known, known[0]])
 
 
 def test_descriptions_beside_names_as_in_table_4(known):

@@ -241,7 +241,7 @@ def _card(which: str, source: str) -> ProbeCard:
         representation="context",
         source="https://preschool-lab.github.io/PreCo/",
         licence="of PreCo: for research",
-        published="CAP",
+        published=f"cap {which}",
         notes="No pair is of two pronouns. Both labels are as frequent in each bin of the cosine of the mentions.",
     )
 

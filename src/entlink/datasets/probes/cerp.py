@@ -44,7 +44,7 @@ _CARD = ProbeCard(
     representation="context",
     source="https://conceptnet.io",
     licence="CC BY-SA 4.0",
-    published="CERP",
+    published="cerp",
 )
 
 

@@ -26,7 +26,7 @@ _CARD = ProbeCard(
     also=("context",),
     source="https://fever.ai/dataset/fever.html",
     licence="Wikipedia's, or CC BY-SA 3.0",
-    published="EFP",
+    published="efp",
     notes="The mention is the title of a page of the evidence, as far as the claim has it, else a name of the "
     "knowledge base; of several, one by chance. The claim is also encoded as a description, which is reported.",
 )

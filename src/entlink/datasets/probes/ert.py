@@ -9,6 +9,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
 from entlink.datasets.probes.chance import Sampled
 from entlink.datasets.probes.material import Built, Material
 from entlink.datasets.probes.options import Sizes, sizes_by_split
@@ -34,7 +36,6 @@ _CARD = ProbeCard(
     representation="description",
     source="triples of two entities and a relation",
     licence="of the triples and the knowledge base",
-    published="ERT",
 )
 
 
@@ -62,9 +63,7 @@ def build_claims(material: Material) -> Built:
 
 
 def _renamed(card: ProbeCard, name: str, source: str) -> ProbeCard:
-    import msgspec
-
-    return msgspec.structs.replace(card, name=name, source=source)
+    return msgspec.structs.replace(card, name=name, source=source, published="")
 
 
 def _build(material: Material, found: Iterable[_Triple | None]) -> Built:
@@ -94,7 +93,13 @@ def _build(material: Material, found: Iterable[_Triple | None]) -> Built:
         f"{len(complete)} of {relations_there} relations have enough triples. Triples are easy, and left out, if a "
         "ridge classifier of the names' average word vectors, trained on the other half, gets them right."
     )
-    return Built(_CARD, _rows(material, complete, sizes), len(keys), of, notes)
+    card = msgspec.structs.replace(_CARD, published="ert" if _are_of_freebase(complete) else "")
+    return Built(card, _rows(material, complete, sizes), len(keys), of, notes)
+
+
+def _are_of_freebase(relations: Iterable[str]) -> bool:
+    """Whether relations are written like `/film/film/genre`, so that the triples are like the paper's."""
+    return all(one.startswith("/") for one in relations)
 
 
 # Triples

@@ -86,7 +86,7 @@ def _card(name: str) -> ProbeCard:
         representation="description",
         source=source,
         licence=licence,
-        published="ESR",
+        published=name.replace("-", " "),
         notes="Names are matched to entities by title, else by their most likely meaning; no match was corrected by "
         "hand, as those of the paper were. Scored on the covered part.",
     )

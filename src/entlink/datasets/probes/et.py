@@ -28,7 +28,7 @@ _ULTRA_FINE = ProbeCard(
     representation="context",
     source="https://www.cs.utexas.edu/~eunsol/html_pages/open_entity.html",
     licence="not stated by its source",
-    published="ET",
+    published="et",
     notes="The splits are those of the source's files.",
 )
 _LINKS = ProbeCard(

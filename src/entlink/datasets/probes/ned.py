@@ -32,7 +32,7 @@ _CONLL = ProbeCard(
     source="https://www.mpi-inf.mpg.de/departments/databases-and-information-systems/research/ambiverse-nlu/aida/"
     "downloads",
     licence="CC BY 3.0 without the texts",
-    published="NED",
+    published="conll",
     notes=f"{_NOTES} The paper's are of CrossWikis.",
 )
 _LINKS = ProbeCard(

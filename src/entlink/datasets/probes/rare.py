@@ -35,7 +35,7 @@ _LONG = ProbeCard(
     representation="context-description",
     source="http://dataset.cs.mcgill.ca/downloads/rare_entity_dataset.html",
     licence="not stated by its source",
-    published="NED",
+    published="rare",
     notes=_NOTES,
 )
 _LINKS = ProbeCard(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -34,6 +34,11 @@ class LayerCache:
         self.encoder = encoder
         self.name, self.identity = encoder.name, encoder.identity
         self.layers, self.dimension, self.mixing = encoder.layers, encoder.dimension, encoder.mixing
+        if self.layers < 1 or self.dimension < 1:
+            raise InputError(
+                f"the encoder {self.name!r} has {self.layers} layers of {self.dimension} columns. It must have one of "
+                "each or more"
+            )
         self.encoded = 0  # texts that were not remembered
         place = folder if encoder.identity else None
         rows = max(1, _MEMORY // (2 * self.layers * self.dimension))
@@ -77,8 +82,12 @@ class _Flat:
             found = owner.encoder.encode_descriptions(texts)
         return self._checked(found, texts).transpose(1, 0, 2).reshape(len(texts), -1)
 
-    def _checked(self, found: Vectors, texts: Sequence[str]) -> Vectors:
+    def _checked(self, given: Any, texts: Sequence[str]) -> Vectors:
         owner = self._owner
+        try:
+            found = numpy.asarray(given, numpy.float32)
+        except (TypeError, ValueError) as problem:
+            raise InputError(f"the encoder {owner.name!r} gave no array of numbers ({problem})") from problem
         due = (owner.layers, len(texts), owner.dimension)
         if found.shape != due:
             raise InputError(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from entlink.errors import InputError
 from entlink.evaluation.probes.results import ProbeResult
-from entlink.evaluation.probes.tables import tables
+from entlink.evaluation.probes.tables import tables, told_apart
 from entlink.evaluation.published import PublishedFigure
 from entlink.evaluation.report.elements import note, table_element, terms, warning
 from entlink.evaluation.report.heat import relative_key
@@ -57,6 +57,7 @@ def probe_page(
     beside: Sequence[str] = (),
 ) -> str:
     """The whole page."""
+    results = told_apart(results)
     made = tables(results, published)
     plain = {table.name: table for table in made if not table.name.startswith("layers ")}
     heats = [table for table in made if table.name.startswith("layers ")]
@@ -94,12 +95,12 @@ def _warnings(results: Sequence[ProbeResult]) -> Iterator[str]:
             yield f"{one.card.name}: {text}"
 
 
-def csv_text(results: Iterable[ProbeResult]) -> str:
+def csv_text(results: Sequence[ProbeResult]) -> str:
     """Every score, a line each, with nothing rounded."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(("task", "encoder", "representation", "text", "layer", "measure", "value", "low", "high"))
-    for one in results:
+    for one in told_apart(results):
         for run in one.runs:
             key = (one.card.name, one.encoder, run.representation, run.text, run.layer)
             writer.writerow((*key, one.card.metric, run.score, run.interval.low, run.interval.high))

@@ -108,11 +108,12 @@ class _Probing:
         self._encoder, self._task, self._options, self._progress = encoder, task, options, progress
         self._stage = f"{encoder.name} on {task.card.name}"
         self._encoding = 0.0
+        self._notes: list[str] = []
 
     def result(self, command: str) -> ProbeResult:
         begun, before = time.perf_counter(), self._encoder.encoded
         runs = [run for reading in self._readings() for run in self._runs(reading)]
-        notes = list(notes_on(self._task))
+        notes = [*notes_on(self._task), *self._notes]
         if self._options.entity_vectors and self._task.card.kind == "choice":
             run, known = self._by_entity_vectors(runs[0])
             runs.append(run)
@@ -175,7 +176,7 @@ class _Probing:
         else:
             even = mixing.even_weights(self._encoder.layers) if layer is None else None
             weights, vectors = even, pool.vectors[layer] if even is None else mixing.mixed(pool.vectors, even)
-            found = self._compared(reading, pool, vectors)
+            found = self._compared(reading, pool, vectors, "mix" if layer is None else str(layer))
         return _with(found, layer, weights, time.perf_counter() - begun)
 
     def _mixed(self, pool: Pool) -> tuple[Floats, Vectors]:
@@ -279,21 +280,43 @@ class _Probing:
         layer = None if weights is not None else int(main.layer)
         return _with(found, layer, weights, time.perf_counter() - begun), known
 
-    def _compared(self, reading: Reading, pool: Pool, vectors: Vectors) -> ProbeRun:
-        """Cosines beside gold scores, without training: in each head's pairs, if there are heads, and in all."""
+    def _compared(self, reading: Reading, pool: Pool, vectors: Vectors, layer: str) -> ProbeRun:
+        """Cosines beside gold scores, without training: in each head's pairs, if there are heads, and in all.
+
+        The paper's scores are of all pairs, so that these are reported of its tasks.
+        """
         places, rows = pool.splits["test"], self._task.splits["test"]
         assert places.right is not None
         said = cosines(vectors[places.left], vectors[places.right])
         gold = numpy.array([row.score for row in rows], numpy.float64)
         heads = [row.head for row in rows]
-        pooled = spearman(said, gold)
-        also = {"Spearman, all pairs": pooled or 0.0}
+        _check_order(self._task.card.name, gold, heads)
+        also = {"Spearman, all pairs": spearman(said, gold) or 0.0}
+        ranked = by_head(said, gold, heads)
+        own = numpy.array(list(ranked.values()) or [0.0])
+        if not ranked:
+            self._notes.append(
+                f"at layer {layer}, all cosines of the {reading.text}s are the same: the correlation is undefined, "
+                "and counts as 0"
+            )
         if len(set(heads)) > 1:
-            own = numpy.array(list(by_head(said, gold, heads).values()))
-            also["Spearman, mean over heads"] = float(own.mean()) if len(own) else 0.0
+            also["Spearman, mean over heads"] = float(own.mean())
+        if len(set(heads)) > 1 and not self._task.card.published:
             return self._scored(reading, [Outcome(own, lambda drawn: float(drawn.mean()))], None, also)
         table = numpy.stack([said, gold], axis=1)
         return self._scored(reading, [Outcome(table, lambda drawn: spearman(*drawn.T) or 0.0)], None, also)
+
+
+def _check_order(name: str, gold: Floats, heads: Sequence[str]) -> None:
+    """At least one head has pairs that can be ranked."""
+    scores: dict[str, set[float]] = {}
+    for head, score in zip(heads, gold.tolist(), strict=True):
+        scores.setdefault(head, set()).add(score)
+    if all(len(own) == 1 for own in scores.values()):
+        raise InputError(
+            f"the task {name!r} has nothing to rank: no head has two pairs with different scores. Give each head "
+            "pairs of different scores, or leave out `head` to rank all pairs together"
+        )
 
 
 def _settled(problem: Problem, found: Probe, beside: Design) -> _Fitted:

@@ -39,6 +39,8 @@ class ProbeOptions(Record, frozen=True, omit_defaults=False):
         for name, least in (("seeds", 1), ("rounds", 1), ("most_candidates", 2), ("description_words", 1)):
             if getattr(self, name) < least:
                 raise InputError(f"{name} = {getattr(self, name)} is too small. Use {least} or more")
+        if not self.layers or (not isinstance(self.layers, str) and len(set(self.layers)) < len(self.layers)):
+            raise InputError(f"layers = {self.layers} are none, or one comes twice. Give each layer once")
 
 
 class ProbeRun(Record, frozen=True):

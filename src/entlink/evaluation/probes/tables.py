@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 
+import msgspec
+
+from entlink.errors import InputError
 from entlink.evaluation.probes.results import ProbeResult, ProbeRun
 from entlink.evaluation.published import PublishedFigure
 from entlink.evaluation.report.table import Amount, Cell, Group, Row, Score, Shade, Table, marked
@@ -12,12 +15,22 @@ from entlink.formats.probes.examples import FAMILIES
 
 PUBLISHED = "published, on the paper's own data"
 _LEAST_REACH = 0.01  # layers that differ by less are coloured less
-_METRICS = {"accuracy": "accuracy", "f1": "micro F1", "spearman": "Spearman"}
+_METRICS = {"accuracy": "accuracy", "f1": "F1", "spearman": "Spearman"}
+# The tasks of each family in the paper, as its Table 1 calls them.
+_OF_PAPER: Mapping[str, set[str]] = {
+    "cap": {"cap same", "cap next"},
+    "cerp": {"cerp"},
+    "efp": {"efp"},
+    "et": {"et"},
+    "esr": {"kore", "wikisrs similarity", "wikisrs relatedness"},
+    "ert": {"ert"},
+    "ned": {"rare", "conll"},
+}
 
 
 def tables(results: Sequence[ProbeResult], published: Iterable[PublishedFigure] = ()) -> list[Table]:
     """All tables that have rows."""
-    figures = list(published)
+    figures, results = list(published), told_apart(results)
     found = [
         families_table(results, figures),
         tasks_table(results),
@@ -29,18 +42,39 @@ def tables(results: Sequence[ProbeResult], published: Iterable[PublishedFigure] 
     return [table for table in found if table is not None]
 
 
+def told_apart(results: Sequence[ProbeResult]) -> list[ProbeResult]:
+    """The results, with the identity in the name of each encoder whose name another one has, too."""
+    identities: dict[str, set[str]] = {}
+    for one in results:
+        identities.setdefault(one.encoder, set()).add(one.identity)
+    found, seen = [], set()
+    for one in results:
+        key = (one.encoder, one.identity, one.card.name)
+        if key in seen:
+            raise InputError(f"two results are of {one.encoder!r} on the task {one.card.name!r}. Leave one out")
+        seen.add(key)
+        is_shared = len(identities[one.encoder]) > 1
+        label = f"{one.encoder} ({one.identity or 'an object'})" if is_shared else one.encoder
+        found.append(msgspec.structs.replace(one, encoder=label))
+    return found
+
+
 def encoders(results: Iterable[ProbeResult]) -> list[str]:
     """The encoders in the order in which they come."""
     return list(dict.fromkeys(one.encoder for one in results))
 
 
 def families_table(results: Sequence[ProbeResult], published: Sequence[PublishedFigure] = ()) -> Table | None:
-    """A row an encoder: the mean of each family's tasks, and the mean of the families that all encoders have."""
+    """A row an encoder: the mean of each family's tasks, and the mean of the families that all encoders have.
+
+    Of a family, the tasks count that all encoders have which have the family.
+    """
     families = [family for family in FAMILIES if any(one.card.family == family for one in results)]
-    means = {encoder: dict(_families(results, encoder)) for encoder in encoders(results)}
+    tasks = {family: _shared_tasks(results, family) for family in families}
+    means = {encoder: dict(_families(results, encoder, tasks)) for encoder in encoders(results)}
     shared = [family for family in families if all(family in one for one in means.values())]
     rows: list[Row] = [_family_row(encoder, own, families, shared) for encoder, own in means.items()]
-    fitting = [family for family in shared if _is_of_paper(results, family)]
+    fitting = [family for family in shared if _is_of_paper(results, tasks[family], family)]
     of_paper = {
         system: {one.where["task"]: one.value / 100 for one in published if one.table == "3" and one.system == system}
         for system in dict.fromkeys(one.system for one in published if one.table == "3")
@@ -58,9 +92,24 @@ def families_table(results: Sequence[ProbeResult], published: Sequence[Published
     return Table("families", "Families of tasks: the mean of their main scores", columns, groups)
 
 
-def _families(results: Sequence[ProbeResult], encoder: str) -> Iterator[tuple[str, float]]:
-    for family in FAMILIES:
-        own = [one.main.score for one in results if one.encoder == encoder and one.card.family == family]
+def _shared_tasks(results: Sequence[ProbeResult], family: str) -> set[str]:
+    """The tasks of a family that all encoders have which have the family."""
+    own: dict[str, set[str]] = {}
+    for one in results:
+        if one.card.family == family:
+            own.setdefault(one.encoder, set()).add(one.card.name)
+    return set.intersection(*own.values())
+
+
+def _families(
+    results: Sequence[ProbeResult], encoder: str, tasks: Mapping[str, set[str]]
+) -> Iterator[tuple[str, float]]:
+    for family, names in tasks.items():
+        own = [
+            one.main.score
+            for one in results
+            if one.encoder == encoder and one.card.family == family and one.card.name in names
+        ]
         if own:
             yield family, fmean(own)
 
@@ -70,9 +119,10 @@ def _family_row(encoder: str, own: Mapping[str, float], families: Sequence[str],
     return (encoder, *(own.get(family) for family in families), average)
 
 
-def _is_of_paper(results: Sequence[ProbeResult], family: str) -> bool:
-    """Whether all tasks of a family were built as the paper's are, so that its scores may stand beside."""
-    return all(one.card.published for one in results if one.card.family == family)
+def _is_of_paper(results: Sequence[ProbeResult], names: set[str], family: str) -> bool:
+    """Whether the tasks of a family are all of the paper's, built alike, so that its mean may stand beside."""
+    built_as = {one.card.published for one in results if one.card.name in names}
+    return built_as == _OF_PAPER[family] and len(names) == len(built_as)
 
 
 def tasks_table(results: Sequence[ProbeResult]) -> Table | None:
@@ -83,7 +133,8 @@ def tasks_table(results: Sequence[ProbeResult]) -> Table | None:
         own = {one.encoder: one for one in results if one.card.name == task}
         card, first = next((one.card, one.main) for one in own.values())
         scores = marked([_score(own[name].main) if name in own else None for name in names])
-        rows.append((task, _METRICS[card.metric], *scores, _floor(first)))
+        metric = "micro F1" if card.kind == "typing" else _METRICS[card.metric]
+        rows.append((task, metric, *scores, _floor(first)))
     if not rows:
         return None
     return Table("tasks", "Tasks", ("task", "score", *names, "without an encoder"), [Group("", rows)])

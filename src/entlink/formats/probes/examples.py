@@ -20,7 +20,6 @@ Representation = Literal["context", "description", "statement", "context-descrip
 FAMILIES: tuple[Family, ...] = ("cap", "cerp", "efp", "et", "esr", "ert", "ned")
 REPRESENTATIONS: tuple[Representation, ...] = ("context", "description", "statement", "context-description")
 SPLITS = ("train", "valid", "test")
-MOST_CANDIDATES = 30  # of the paper's text; its Table 1 says up to 80
 
 
 class ProbeEntity(Leaf, frozen=True):
@@ -77,7 +76,7 @@ class ProbeCard(Record, frozen=True, forbid_unknown_fields=True, kw_only=True):
     source: str
     licence: str
     also: tuple[Representation, ...] = ()
-    published: str = ""  # the column of the paper's tables that its score may be set beside
+    published: str = ""  # what the paper's Table 1 calls the task that it was built as
     lower_case: bool = True
     sizes: Mapping[str, int] = {}  # rows of each split
     covered: int | None = None  # of how many rows of the source all descriptions were found, ...

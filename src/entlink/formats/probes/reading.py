@@ -130,9 +130,11 @@ class _Rows:
 
     def _mentions(self, row: ProbeExample, place: Place) -> None:
         """Every entity has what its representation reads: a mention in a sentence, and a text or a name."""
-        needs_mention = any(form.startswith("context") for form in self._forms)
         in_place = [one for one in row.candidates if one.sentence]
-        for entity in (*row.entities, *in_place):
+        for number, entity in enumerate((*row.entities, *in_place)):
+            # of a mention with its description, the second entity is the one that is described
+            is_described = self._card.kind != "choice" and number == 1
+            needs_mention = "context" in self._forms or ("context-description" in self._forms and not is_described)
             if needs_mention and not 0 <= entity.start < entity.end <= len(entity.sentence):
                 problem = (
                     f"{span_problem(entity.start, entity.end)}; the sentence has {len(entity.sentence)} characters"
@@ -189,6 +191,9 @@ def _check_classes(task: ProbeTask, folder: Path) -> None:
     if len(seen) < 2:
         found = f"one label only, {task.labels[0]!r}" if seen else "no label"
         raise SourceError(f"the training rows have {found}", train, "", "A probe needs rows of two labels or more")
+    if task.card.kind == "classification" and task.card.metric == "f1" and len(seen) > 2:
+        problem = f"the metric is f1, and there are {len(seen)} labels"
+        raise SourceError(problem, str(folder / CARD), "", "F1 is of the second of two labels: use accuracy")
     if task.card.kind == "typing":
         return  # there are thousands of types, and those never seen count as missed
     for split, rows in task.splits.items():

@@ -313,7 +313,7 @@ def test_the_mention_of_a_claim_is_a_title_else_a_name(written, tmp_path, birds)
         claim(2, "Ferries cross Lake Lune.", "Ferry", label="REFUTES"),
         claim(3, "Pike are nice.", label="NOT ENOUGH INFO"),
         claim(4, "It rained."),
-        *(claim(number, "Heron.", "Heron", label="REFUTES") for number in range(5, 12)),
+        *(claim(number, f"Heron {number}.", "Heron", label="REFUTES") for number in range(5, 12)),
     )
     task, report = built(tmp_path, "efp", path, kb=birds)
     mentions = {row.id: row.entities[0].mention for row in rows_of(task)}
@@ -325,7 +325,7 @@ def test_the_mention_of_a_claim_is_a_title_else_a_name(written, tmp_path, birds)
 
 def test_of_several_mentions_chance_takes_one(written, tmp_path):
     rows = [
-        claim(number, "A heron and a pike.", "Heron", "Pike", label=("SUPPORTS", "REFUTES")[number % 2])
+        claim(number, f"A heron and a pike, {number}.", "Heron", "Pike", label=("SUPPORTS", "REFUTES")[number % 2])
         for number in range(40)
     ]
     path = written("claims.jsonl", *rows)
@@ -336,6 +336,15 @@ def test_of_several_mentions_chance_takes_one(written, tmp_path):
         assert set(told.values()) == {"heron", "pike"}
         assert chosen.setdefault(seed, told) == told
     assert chosen[0] != chosen[1]
+
+
+def test_a_claim_that_is_repeated_is_in_one_split(written, tmp_path):
+    labels = ("SUPPORTS", "REFUTES")
+    rows = [claim(n, f"A heron, {n % 20}.", "Heron", label=labels[n % 2]) for n in range(60)]
+    task, report = built(tmp_path, "efp", written("claims.jsonl", *rows))
+    sentences = [row.entities[0].sentence for row in rows_of(task)]
+    assert len(set(sentences)) == len(sentences) == report.card.covered == report.card.of == 20
+    assert report.left_out == {"claims with the text of another": 40}
 
 
 # CERP
@@ -361,6 +370,14 @@ def test_cerp_makes_four_sentences_that_hold_or_do_not(written, tmp_path, vector
             holds = ((subject.mention, "IsA", object.mention) in HELD) != is_denied
             assert row.labels == (("true",) if holds else ("false",))
     assert all(len(splits) == 1 for splits in split_of.values())
+
+
+def test_no_sentence_of_cerp_is_in_two_splits(written, tmp_path, vectors):
+    path = written("relations.tsv", *("\t".join(one) for one in sorted(HELD)))
+    for seed in range(5):
+        task, _ = built(tmp_path, "cerp", path, vectors=vectors, seed=seed, replace=True)
+        split_of = {row.entities[0].sentence: split for split, rows in task.splits.items() for row in rows}
+        assert sum(len({row.entities[0].sentence for row in rows}) for rows in task.splits.values()) == len(split_of)
 
 
 def test_a_thing_is_replaced_by_one_that_is_like_it(written, tmp_path, vectors):

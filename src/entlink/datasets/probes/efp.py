@@ -49,10 +49,21 @@ def build(material: Material) -> Built:
                 continue
             row = ProbeExample((mention(claim.text, span),), (claim.meta["label"],), id=claim.id)
             kept.add(material.hash("claim", claim.id), row)
-    rows = iter(kept.items())
-    sizes = scaled(sizes_by_split(material.options, SIZES), len(kept))
+    unique = _unique(kept.items())
+    repeated = len(kept) - len(unique)
+    material.left_out["claims with the text of another"] += repeated
+    rows = iter(unique)
+    sizes = scaled(sizes_by_split(material.options, SIZES), len(unique))
     splits = {split: list(islice(rows, size)) for split, size in sizes.items()}
-    return Built(_CARD, splits, len(kept), claims)
+    return Built(_CARD, splits, len(unique), claims - repeated)
+
+
+def _unique(rows: Iterable[ProbeExample]) -> list[ProbeExample]:
+    """The first row of each text: no text is in two splits."""
+    found: dict[str, ProbeExample] = {}
+    for row in rows:
+        found.setdefault(row.entities[0].sentence, row)
+    return list(found.values())
 
 
 def chosen_mention(material: Material, claim: Document) -> Span | None:

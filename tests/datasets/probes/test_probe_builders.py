@@ -262,9 +262,9 @@ def test_rare_takes_paragraphs_of_four_entities(written, tmp_path):
     table = written(
         "entities.txt", *(f"{id}\tx\ty\t{name}\tAbout {name} ." for id, name in zip(ids, names, strict=True))
     )
-    four = f"The {ids[0]} of {ids[2]} ate a {ids[1]} . Then it sat on a {ids[3]} ."
-    corpus = written("corpus.txt", *[four] * 40, f"A {ids[0]} only .", f"{' '.join(ids)} are five .")
-    task, report = built(tmp_path, "rare", [corpus, table])
+    four = f"The {ids[0]} of {ids[2]} ate a {ids[1]} . Then it sat on a {ids[3]} . It was"
+    rows = [*(f"{four} {number} ." for number in range(40)), f"A {ids[0]} only .", f"{' '.join(ids)} are five ."]
+    task, report = built(tmp_path, "rare", [written("corpus.txt", *rows), table])
     sentences = {row.candidates[row.gold].title: row.entities[0].sentence for row in rows_of(task)}
     assert sentences["Pike"] == "The Grey heron of Lake Lune ate a **blank** ."
     assert sentences["Mast"] == "Then it sat on a **blank** ."
@@ -274,6 +274,8 @@ def test_rare_takes_paragraphs_of_four_entities(written, tmp_path):
         assert row.entities[0].mention == "**blank**"
     assert len(rows_of(task)) == 160
     assert report.left_out == {"paragraphs that have not just 4 entities": 2}
+    turned, _ = built(tmp_path, "rare", [written("corpus.txt", *rows[::-1]), table], replace=True)
+    assert turned.splits == task.splits
 
 
 def test_rare_of_links_chooses_among_entities_of_the_page(written, tmp_path, birds):

@@ -401,7 +401,8 @@ def test_ert_takes_so_many_of_each_relation(written, tmp_path, vectors):
         for number in range(40)
         for relation in ("near", "far")
     ]
-    path = written("triples.tsv", *lines, "Thing 1\tnear\tNothing", "Thing 1\trare\tThing 2")
+    again = [lines[0], "Thing 1\tnear\tNothing"]
+    path = written("triples.tsv", *lines, *again, "Thing 1\tnear\tNothing", "Thing 1\trare\tThing 2")
     task, report = built(tmp_path, "ert", path, kb=kb, vectors=vectors, sizes=(3, 2, 2))
     for split, size in (("train", 3), ("valid", 2), ("test", 2)):
         assert Counter(row.labels[0] for row in task.splits[split]) == {"near": size, "far": size}
@@ -409,6 +410,23 @@ def test_ert_takes_so_many_of_each_relation(written, tmp_path, vectors):
     assert len(set(shown)) == len(shown)
     assert (report.card.covered, report.card.of) == (81, 82)
     assert "2 of 3 relations" in report.card.notes
+    assert report.left_out == {"triples with an entity that has no description": 1}
+
+
+def test_ert_of_conceptnet_is_english(written, tmp_path, vectors):
+    rows = [article(f"t{number}", f"thing {number}", f"About thing {number}.") for number in range(12)]
+    kb = make_kb(tmp_path, rows, "things")
+    path = written(
+        "conceptnet.csv",
+        *(
+            f"/a/x\t/r/{relation}\t/c/{language}/thing_{number}\t/c/{language}/thing_{(number + 1) % 12}\t{{}}"
+            for language, relation in (("en", "AtLocation"), ("en", "PartOf"), ("fr", "UsedFor"), ("fr", "MadeOf"))
+            for number in range(12)
+        ),
+    )
+    task, report = built(tmp_path, "ert", path, kb=kb, vectors=vectors, sizes=(2, 2, 2))
+    assert task.labels == ("AtLocation", "PartOf")
+    assert report.left_out == {"triples that are not English": 24}
 
 
 def test_triples_of_freebase_are_resolved_by_its_identifiers(written, tmp_path, vectors):

@@ -263,9 +263,9 @@ def test_rare_takes_paragraphs_of_four_entities(written, tmp_path):
     table = written(
         "entities.txt", *(f"{id}\tx\ty\t{name}\tAbout {name} ." for id, name in zip(ids, names, strict=True))
     )
-    four = f"The {ids[0]} of {ids[2]} ate a {ids[1]} . Then it sat on a {ids[3]} ."
-    corpus = written("corpus.txt", *[four] * 40, f"A {ids[0]} only .", f"{' '.join(ids)} are five .")
-    task, report = built(tmp_path, "rare", [corpus, table])
+    four = f"The {ids[0]} of {ids[2]} ate a {ids[1]} . Then it sat on a {ids[3]} . It was"
+    rows = [*(f"{four} {number} ." for number in range(40)), f"A {ids[0]} only .", f"{' '.join(ids)} are five ."]
+    task, report = built(tmp_path, "rare", [written("corpus.txt", *rows), table])
     sentences = {row.candidates[row.gold].title: row.entities[0].sentence for row in rows_of(task)}
     assert sentences["Pike"] == "The Grey heron of Lake Lune ate a **blank** ."
     assert sentences["Mast"] == "Then it sat on a **blank** ."
@@ -275,6 +275,8 @@ def test_rare_takes_paragraphs_of_four_entities(written, tmp_path):
         assert row.entities[0].mention == "**blank**"
     assert len(rows_of(task)) == 160
     assert report.left_out == {"paragraphs that have not just 4 entities": 2}
+    turned, _ = built(tmp_path, "rare", [written("corpus.txt", *rows[::-1]), table], replace=True)
+    assert turned.splits == task.splits
 
 
 def test_rare_of_links_chooses_among_entities_of_the_page(written, tmp_path, birds):
@@ -314,7 +316,7 @@ def test_the_mention_of_a_claim_is_a_title_else_a_name(written, tmp_path, birds)
         claim(2, "Ferries cross Lake Lune.", "Ferry", label="REFUTES"),
         claim(3, "Pike are nice.", label="NOT ENOUGH INFO"),
         claim(4, "It rained."),
-        *(claim(number, "Heron.", "Heron", label="REFUTES") for number in range(5, 12)),
+        *(claim(number, f"Heron {number}.", "Heron", label="REFUTES") for number in range(5, 12)),
     )
     task, report = built(tmp_path, "efp", path, kb=birds)
     mentions = {row.id: row.entities[0].mention for row in rows_of(task)}
@@ -326,7 +328,7 @@ def test_the_mention_of_a_claim_is_a_title_else_a_name(written, tmp_path, birds)
 
 def test_of_several_mentions_chance_takes_one(written, tmp_path):
     rows = [
-        claim(number, "A heron and a pike.", "Heron", "Pike", label=("SUPPORTS", "REFUTES")[number % 2])
+        claim(number, f"A heron and a pike, {number}.", "Heron", "Pike", label=("SUPPORTS", "REFUTES")[number % 2])
         for number in range(40)
     ]
     path = written("claims.jsonl", *rows)
@@ -337,6 +339,15 @@ def test_of_several_mentions_chance_takes_one(written, tmp_path):
         assert set(told.values()) == {"heron", "pike"}
         assert chosen.setdefault(seed, told) == told
     assert chosen[0] != chosen[1]
+
+
+def test_a_claim_that_is_repeated_is_in_one_split(written, tmp_path):
+    labels = ("SUPPORTS", "REFUTES")
+    rows = [claim(n, f"A heron, {n % 20}.", "Heron", label=labels[n % 2]) for n in range(60)]
+    task, report = built(tmp_path, "efp", written("claims.jsonl", *rows))
+    sentences = [row.entities[0].sentence for row in rows_of(task)]
+    assert len(set(sentences)) == len(sentences) == report.card.covered == report.card.of == 20
+    assert report.left_out == {"claims with the text of another": 40}
 
 
 # CERP
@@ -364,6 +375,14 @@ def test_cerp_makes_four_sentences_that_hold_or_do_not(written, tmp_path, vector
     assert all(len(splits) == 1 for splits in split_of.values())
 
 
+def test_no_sentence_of_cerp_is_in_two_splits(written, tmp_path, vectors):
+    path = written("relations.tsv", *("\t".join(one) for one in sorted(HELD)))
+    for seed in range(5):
+        task, _ = built(tmp_path, "cerp", path, vectors=vectors, seed=seed, replace=True)
+        split_of = {row.entities[0].sentence: split for split, rows in task.splits.items() for row in rows}
+        assert sum(len({row.entities[0].sentence for row in rows}) for rows in task.splits.values()) == len(split_of)
+
+
 def test_a_thing_is_replaced_by_one_that_is_like_it(written, tmp_path, vectors):
     """Of `heron IsA bird` the heron becomes a fish, for want of a bird that is none; no tree, of another relation."""
     path = written("relations.tsv", *("\t".join(one) for one in sorted(HELD)), "tree\tHasA\troot")
@@ -383,7 +402,8 @@ def test_ert_takes_so_many_of_each_relation(written, tmp_path, vectors):
         for number in range(40)
         for relation in ("near", "far")
     ]
-    path = written("triples.tsv", *lines, "Thing 1\tnear\tNothing", "Thing 1\trare\tThing 2")
+    again = [lines[0], "Thing 1\tnear\tNothing"]
+    path = written("triples.tsv", *lines, *again, "Thing 1\tnear\tNothing", "Thing 1\trare\tThing 2")
     task, report = built(tmp_path, "ert", path, kb=kb, vectors=vectors, sizes=(3, 2, 2))
     for split, size in (("train", 3), ("valid", 2), ("test", 2)):
         assert Counter(row.labels[0] for row in task.splits[split]) == {"near": size, "far": size}
@@ -392,6 +412,23 @@ def test_ert_takes_so_many_of_each_relation(written, tmp_path, vectors):
     assert (report.card.covered, report.card.of) == (81, 82)
     assert "2 of 3 relations" in report.card.notes
     assert report.card.published == ""  # the paper's triples are of Freebase
+    assert report.left_out == {"triples with an entity that has no description": 1}
+
+
+def test_ert_of_conceptnet_is_english(written, tmp_path, vectors):
+    rows = [article(f"t{number}", f"thing {number}", f"About thing {number}.") for number in range(12)]
+    kb = make_kb(tmp_path, rows, "things")
+    path = written(
+        "conceptnet.csv",
+        *(
+            f"/a/x\t/r/{relation}\t/c/{language}/thing_{number}\t/c/{language}/thing_{(number + 1) % 12}\t{{}}"
+            for language, relation in (("en", "AtLocation"), ("en", "PartOf"), ("fr", "UsedFor"), ("fr", "MadeOf"))
+            for number in range(12)
+        ),
+    )
+    task, report = built(tmp_path, "ert", path, kb=kb, vectors=vectors, sizes=(2, 2, 2))
+    assert task.labels == ("AtLocation", "PartOf")
+    assert report.left_out == {"triples that are not English": 24}
 
 
 def test_triples_of_freebase_are_resolved_by_its_identifiers(written, tmp_path, vectors):

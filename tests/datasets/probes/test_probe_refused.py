@@ -10,7 +10,10 @@ from entlink.formats.probes import read_card
 from entlink_cli.datasets import probes as command
 
 CLAIM = {"id": 1, "label": "SUPPORTS", "claim": "A heron.", "evidence": [[[1, 1, "Heron", 0]]]}
-CLAIMS = [{**CLAIM, "id": number, "label": ("SUPPORTS", "REFUTES")[number % 2]} for number in range(20)]
+CLAIMS = [
+    {**CLAIM, "id": number, "label": ("SUPPORTS", "REFUTES")[number % 2], "claim": f"A heron {number}."}
+    for number in range(20)
+]
 
 
 def test_the_command_knows_every_task():

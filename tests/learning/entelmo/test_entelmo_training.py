@@ -26,7 +26,7 @@ from entlink.learning.entelmo.losses import log_uniform_sample
 from entlink.learning.entelmo.material import UNKNOWN, read_material
 from entlink.learning.entelmo.training import make_entelmo, tokens_read, train_entelmo
 from entlink.learning.pairs.batches import Chosen
-from tiny_entelmo import make_config, make_set
+from tiny_entelmo import PLACES, make_config, make_set
 
 VARIANTS = Variant.__args__
 
@@ -166,6 +166,11 @@ def test_the_written_encoder_gives_the_layers_that_torch_gives(wikient, tmp_path
     unit = encoder.encode(texts)
     assert numpy.linalg.norm(unit, axis=1) == pytest.approx([1, 1, 0])
     assert numpy.allclose(encoder.encode_contexts([("x " * 700 + "ferry", Span(1400, 1405))]), 0) is False
+    mention = " ".join(PLACES * 64)
+    whole = encoder.encode_contexts([(mention, Span(0, len(mention)))])
+    longer = f"at dawn {mention} {mention} ."
+    cut = encoder.encode_contexts([(longer, Span(8, len(longer) - 2))])
+    numpy.testing.assert_allclose(cut, whole, atol=1e-6)  # of a mention of 1,024 words the first 512 are read
 
 
 def torch_layers(folder, config, words):
@@ -210,6 +215,15 @@ def test_contexts_are_cut_around_their_mention(wikient):
         assert len(words) <= 6 and words[0] == CONTEXT_START and words[-1] == SENTENCE_END
         assert words[lesson.last - 1] in ("harbour", "castle", "mill", "abbey", "quarry", "ferry", "market", "tower")
     assert max(map(len, material.descriptions)) == 5
+
+
+def test_of_a_mention_longer_than_its_context_the_first_words_are_taken(wikient):
+    model = msgspec.structs.replace(make_config().model, context_tokens=1)
+    material, _ = read_material(wikient, model, 0, 0, ignore_progress)
+    forms = {tuple(row): word for word, row in _table(material).items()}
+    lessons = [material.lessons[at] for at in range(len(material))]
+    assert {(len(one.words), one.first, one.last) for one in lessons} == {(3, 1, 2)}
+    assert "next" in {forms[tuple(material.table[one.words[1]])] for one in lessons}
 
 
 def _table(material):

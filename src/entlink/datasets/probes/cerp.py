@@ -2,7 +2,7 @@
 
 Of each assertion there are four sentences: it; it denied; it with one of its things replaced by a similar one; and
 that denied. The first and the last hold. All four are of one split, so that no test sentence is a training sentence
-denied; the paper does not say whether its are.
+denied; the paper does not say whether its are. Nor do assertions of two splits become the same one by replacing.
 """
 
 from __future__ import annotations
@@ -72,6 +72,7 @@ def build(material: Material) -> Built:
     replacing = _Replacing(material, assertions)
     splits = {}
     for split in SPLITS:
+        replacing.split = split
         found = _rows(material, groups[split], sizes[split], templates, replacing)
         splits[split] = sorted(found, key=lambda row: material.hash("order", row.id))
     notes = (
@@ -144,10 +145,12 @@ def _by_split(assertions: list[Relation], sizes: dict[str, int]) -> dict[str, li
 
 
 class _Replacing:
-    """Finds something similar to a thing, which does not make the assertion one that holds."""
+    """Finds something similar to a thing, which does not make the assertion one that holds, or of another split."""
 
     def __init__(self, material: Material, assertions: _Assertions) -> None:
         self._material, self._known = material, assertions.known
+        self.split = SPLITS[0]  # that the assertions are of
+        self._split_of: dict[tuple[str, str, str], str] = {}  # of assertions that were made by replacing
         names: dict[tuple[str, int], Sampled[str]] = defaultdict(lambda: Sampled(_POOL))
         seen: set[tuple[str, int, str]] = set()
         for one in assertions.all:
@@ -170,14 +173,19 @@ class _Replacing:
         found: list[Relation] = []
         for at in order:
             other = msgspec.structs.replace(one, **{("subject", "object")[side]: names[at]})
-            if not _alike(name, names[at]) and hash(_key(other)) not in self._known and other.subject != other.object:
+            if not _alike(name, names[at]) and other.subject != other.object and self._is_free(other):
                 found.append(other)
             if len(found) == _NEIGHBOURS:
                 break
         if not found:
             return None
         chosen = found[self._material.hash("neighbour", "\0".join(_key(one))) % len(found)]
+        self._split_of[_key(chosen)] = self.split
         return msgspec.structs.replace(chosen, sentence=_resentenced(one, side, names, chosen))
+
+    def _is_free(self, other: Relation) -> bool:
+        key = _key(other)
+        return hash(key) not in self._known and self._split_of.get(key, self.split) == self.split
 
     def _pool(self, relation: str, side: int) -> tuple[list[str], NDArray[numpy.float32]]:
         if (relation, side) not in self._pools:

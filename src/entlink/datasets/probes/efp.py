@@ -35,24 +35,34 @@ _CARD = ProbeCard(
 def build(material: Material) -> Built:
     """Rows of the claims that are supported or refuted and have a mention."""
     kept = Sampled[ProbeExample](None)
-    claims = 0
+    texts: set[str] = set()
     for path in material.sources:
         found = fever.read(path, on_error=material.options.on_error, on_problem=material.problem)
         for claim in material.counted(path.name, found):
             if claim.meta.get("label") not in LABELS:
                 material.left_out["claims without a verdict"] += 1
                 continue
-            claims += 1
+            texts.add(claim.text)
             span = chosen_mention(material, claim)
             if span is None:
                 material.left_out["claims without a mention"] += 1
                 continue
             row = ProbeExample((mention(claim.text, span),), (claim.meta["label"],), id=claim.id)
             kept.add(material.hash("claim", claim.id), row)
-    rows = iter(kept.items())
-    sizes = scaled(sizes_by_split(material.options, SIZES), len(kept))
+    unique = _unique(kept.items())
+    material.left_out["claims with the text of another"] += len(kept) - len(unique)
+    rows = iter(unique)
+    sizes = scaled(sizes_by_split(material.options, SIZES), len(unique))
     splits = {split: list(islice(rows, size)) for split, size in sizes.items()}
-    return Built(_CARD, splits, len(kept), claims)
+    return Built(_CARD, splits, len(unique), len(texts))
+
+
+def _unique(rows: Iterable[ProbeExample]) -> list[ProbeExample]:
+    """The first row of each text: no text is in two splits."""
+    found: dict[str, ProbeExample] = {}
+    for row in rows:
+        found.setdefault(row.entities[0].sentence, row)
+    return list(found.values())
 
 
 def chosen_mention(material: Material, claim: Document) -> Span | None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 PER_RELATION: Sizes = (5, 10, 10)  # §3.6
 _MOST = 400  # triples of a relation that are looked at
+_LANGUAGES = ("", "en")
 _FOLDS = 2  # the classifier is trained on one half and asked about the other
 _RIDGE = 1.0
 _EXCLUDED = frozenset({"RelatedTo", "Synonym", "SimilarTo", "Antonym", "DistinctFrom", "FormOf", "ExternalURL"})
@@ -66,17 +67,18 @@ def _renamed(card: ProbeCard, name: str, source: str) -> ProbeCard:
     return msgspec.structs.replace(card, name=name, source=source, published="")
 
 
-def _build(material: Material, found: Iterable[_Triple | None]) -> Built:
-    of = 0
+def _build(material: Material, found: Iterable[tuple[str, _Triple | None]]) -> Built:
     kept: dict[str, Sampled[_Triple]] = defaultdict(lambda: Sampled(_MOST))
     keys: set[str] = set()
-    for triple in found:
-        of += 1
+    undescribed: set[int] = set()  # hashes of what the source says: these may be most of its triples
+    for said, triple in found:
         if triple is None:
-            material.left_out["triples with an entity that has no description"] += 1
+            undescribed.add(hash(said))
         elif triple.key not in keys:
             keys.add(triple.key)
             kept[triple.relation].add(material.hash("triple", triple.key), triple)
+    material.left_out["triples with an entity that has no description"] += len(undescribed)
+    of = len(keys) + len(undescribed)
     sizes = sizes_by_split(material.options, PER_RELATION)
     enough = sum(sizes.values())
     relations_there = len(kept)
@@ -105,19 +107,23 @@ def _are_of_freebase(relations: Iterable[str]) -> bool:
 # Triples
 
 
-def _of_files(material: Material) -> Iterator[_Triple | None]:
+def _of_files(material: Material) -> Iterator[tuple[str, _Triple | None]]:
+    """What the source says of each triple, and the triple if both its entities are described."""
     described = material.descriptions.titled
     for path in material.sources:
         found = relations.read(path, on_error=material.options.on_error, on_problem=material.problem)
         for one in material.counted(path.name, found, 5000):
             if one.relation in _EXCLUDED:
                 material.left_out["triples that say only that two things are alike or related"] += 1
+            elif one.language not in _LANGUAGES:
+                material.left_out["triples that are not English"] += 1
             elif _is_wanted(material, one.relation):
                 subject, object = described(one.subject), described(one.object)
-                yield _triple(subject, one.relation, object)
+                said = f"{one.subject}\0{one.relation}\0{one.object}"
+                yield said, _triple(subject, one.relation, object)
 
 
-def _of_claims(material: Material) -> Iterator[_Triple | None]:
+def _of_claims(material: Material) -> Iterator[tuple[str, _Triple | None]]:
     for entity in material.counted("claims", material.kb, 5000):
         for property, values in entity.claims.items():
             if not _is_wanted(material, property):
@@ -125,7 +131,8 @@ def _of_claims(material: Material) -> Iterator[_Triple | None]:
             for value in values:
                 if material.kb.get(value) is not None:  # a value may be a date or a number
                     described = material.descriptions.of_id
-                    yield _triple(described(entity.id), property, described(value))
+                    said = f"{entity.id}\0{property}\0{value}"
+                    yield said, _triple(described(entity.id), property, described(value))
 
 
 def _is_wanted(material: Material, relation: str) -> bool:

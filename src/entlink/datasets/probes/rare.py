@@ -11,6 +11,7 @@ from entlink.datasets.probes.gold import page_of, read_gold
 from entlink.datasets.probes.material import Built, Material
 from entlink.datasets.probes.options import Sizes, sizes_by_split
 from entlink.datasets.probes.sentences import sentence_of
+from entlink.datasets.selection import hash_of
 from entlink.documents import Document, Span
 from entlink.errors import InputError
 from entlink.formats.probes import SPLITS, ProbeCard, ProbeEntity, ProbeExample
@@ -79,8 +80,9 @@ def build_long(material: Material) -> Built:
             material.left_out["paragraphs with an entity that has no description"] += 1
             continue
         covered += 1
-        split = shares.split(str(text.number))
-        for blank in _blanks(text, entities, material):
+        name = _named(text)
+        split = shares.split(name)
+        for blank in _blanks(name, text, entities, material):
             by_split[split].add(material.hash("blank", blank.id), blank)
     return Built(_LONG, {split: _examples(by_split[split].items()) for split in SPLITS}, covered, of)
 
@@ -96,7 +98,13 @@ def _files(material: Material) -> tuple[dict[str, BlankedEntity], Iterator[Blank
     return entities, texts
 
 
-def _blanks(text: BlankedText, entities: dict[str, BlankedEntity], material: Material) -> Iterator[_Blank]:
+def _named(text: BlankedText) -> str:
+    """A name for a paragraph by its text, so that its line does not matter."""
+    parts = [part for pair in zip(text.pieces, text.ids, strict=False) for part in pair]
+    return f"{hash_of(0, 'paragraph', ''.join([*parts, text.pieces[-1]])):016x}"
+
+
+def _blanks(name: str, text: BlankedText, entities: dict[str, BlankedEntity], material: Material) -> Iterator[_Blank]:
     """A question for each entity that the sentence of it names once."""
     names = [entities[id].name for id in text.ids]
     whole, spans = _joined(text.pieces, names)
@@ -108,7 +116,7 @@ def _blanks(text: BlankedText, entities: dict[str, BlankedEntity], material: Mat
         ]
         if inside.count(text.ids[at]) > 1:
             continue
-        id = f"{text.number}#{at}"
+        id = f"{name}#{at}"
         order = sorted(set(text.ids), key=lambda other: material.hash("candidate", f"{id}\0{other}"))
         candidates = tuple(
             ProbeEntity(entity=one, title=entities[one].name, description=_cut(entities[one].description, material))

@@ -36,8 +36,8 @@ class LayerCache:
         self.layers, self.dimension, self.mixing = encoder.layers, encoder.dimension, encoder.mixing
         if self.layers < 1 or self.dimension < 1:
             raise InputError(
-                f"the encoder {self.name!r} has {self.layers} layers of {self.dimension} columns. It must have one of "
-                "each or more"
+                f"the encoder {self.name!r} has {self.layers} layers of {self.dimension} columns. It must have one "
+                "of each or more"
             )
         self.encoded = 0  # texts that were not remembered
         place = folder if encoder.identity else None

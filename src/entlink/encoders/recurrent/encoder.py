@@ -19,6 +19,7 @@ from entlink.encoders.recurrent.words import (
     SENTENCE_END,
     SENTENCE_START,
     Word,
+    window_start,
     words,
     words_within,
 )
@@ -67,9 +68,9 @@ class RecurrentEncoder:
         for text, span in contexts:
             found = words(text, lower=self._lower)
             first, last = words_within(found, span.start, span.end)
-            start = max(0, min(first - (_LONGEST - (last - first)) // 2, len(found) - _LONGEST))
+            start = window_start(first, last, len(found), _LONGEST)
             read.append([self._context, *_texts(found[start : start + _LONGEST]), SENTENCE_END])
-            places.append((first - start + 1, last - start + 1))
+            places.append((first - start + 1, min(last - start, _LONGEST) + 1))
         return self._means(read, places)
 
     def encode_descriptions(self, texts: Sequence[str]) -> Vectors:

@@ -47,6 +47,14 @@ def words_within(found: list[Word], start: int, end: int) -> tuple[int, int]:
     return (touched[0], touched[-1] + 1) if touched else (0, 0)
 
 
+def window_start(first: int, last: int, length: int, most: int) -> int:
+    """Where `most` of `length` words begin, with those from the first to the last (exclusive) in their middle.
+
+    Of more than `most` such words, the first ones are taken.
+    """
+    return max(0, min(first, first - (most - (last - first)) // 2, length - most))
+
+
 def word_bytes(forms: Iterable[str], size: int) -> NDArray[numpy.int16]:
     """A row of `size` numbers a word: its begin, its bytes, its end, and padding; signs are numbers of their own."""
     rows = []

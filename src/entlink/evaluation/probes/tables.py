@@ -70,7 +70,7 @@ def families_table(results: Sequence[ProbeResult], published: Sequence[Published
     Of a family, the tasks count that all encoders have which have the family.
     """
     families = [family for family in FAMILIES if any(one.card.family == family for one in results)]
-    tasks = {family: _shared_tasks(results, family) for family in families}
+    tasks: dict[str, set[str]] = {family: _shared_tasks(results, family) for family in families}
     means = {encoder: dict(_families(results, encoder, tasks)) for encoder in encoders(results)}
     shared = [family for family in families if all(family in one for one in means.values())]
     rows: list[Row] = [_family_row(encoder, own, families, shared) for encoder, own in means.items()]

@@ -18,6 +18,7 @@ from entlink.encoders.recurrent.words import (
     DESCRIPTION_START,
     SENTENCE_END,
     SENTENCE_START,
+    window_start,
     word_bytes,
     words,
     words_within,
@@ -182,7 +183,7 @@ def _lesson(context: Context, description: int, model: EntElmoModel, forms: Form
     if first == last:
         return None
     most = model.context_tokens
-    start = max(0, min(first - (most - (last - first)) // 2, len(found) - most))
+    start = window_start(first, last, len(found), most)
     cut = found[start : start + most]
     sign = start_sign(model.shape, is_context=True)
     row = forms.row([sign, *(one.text for one in cut), SENTENCE_END])

@@ -158,3 +158,26 @@ def test_what_is_no_encoder():
         load_layered(3)
     with pytest.raises(InputError, match="must give a row a text"):
         load_layered(type("Flat", (), {"encode": lambda self, texts: [1.0, 2.0]})())
+
+
+class Empty(Lengths):
+    def encode(self, texts):
+        return [[] for _ in texts]
+
+
+class Lists(Lengths):
+    """Layers of its own, as lists and no arrays."""
+
+    layers, dimension, mixing = 2, 1, "weights"
+
+    def encode_contexts(self, contexts):
+        return self.encode_descriptions([text for text, _ in contexts])
+
+    def encode_descriptions(self, texts):
+        return [[[float(len(text))] for text in texts], [[0.5] for _ in texts]]
+
+
+def test_an_encoder_without_columns_is_refused_and_lists_are_taken():
+    with pytest.raises(InputError, match="0 columns"):
+        LayerCache(load_layered(Empty()), None)
+    assert LayerCache(load_layered(Lists()), None).encode_descriptions(["heron"]).tolist() == [[[5.0]], [[0.5]]]

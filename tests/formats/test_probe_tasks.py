@@ -106,6 +106,16 @@ def test_splits_that_no_probe_can_use(tmp_path, rows, message):
         read_task(written(tmp_path / "birds", **rows))
 
 
+def test_the_second_of_a_mention_and_a_description_needs_no_mention(tmp_path):
+    card = msgspec.structs.replace(CARD, representation="context-description")
+    bird = ProbeEntity(title="Heron", description="A bird that wades.")
+    rows = {split: [ProbeExample((HERON, bird), one.labels) for one in own] for split, own in ROWS.items()}
+    assert read_task(written(tmp_path / "pairs", card, **rows)).splits["test"][0].entities[1] == bird
+    rows["test"] = [ProbeExample((bird, HERON), ("same",))]
+    with pytest.raises(SourceError, match=r"test\.jsonl, line 1: the span 0-0 is empty"):
+        read_task(written(tmp_path / "turned", card, **rows))
+
+
 def test_f1_is_of_two_labels(tmp_path):
     card = msgspec.structs.replace(CARD, metric="f1")
     assert read_task(written(tmp_path / "two", card)).labels == ("other", "same")

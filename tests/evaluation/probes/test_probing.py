@@ -21,6 +21,14 @@ from entlink.formats.probes import ProbeEntity, ProbeExample, ProbeTask
 SAMPLES = Path(__file__).parents[3] / "samples" / "probes"
 KINDS, LIKENESS, TYPES, WHICH = (read_task(SAMPLES / name) for name in ("kinds", "likeness", "types", "which"))
 QUICK = ProbeOptions(seeds=2, rounds=50)
+
+
+@pytest.mark.parametrize("layers", [(), (0, 0)])
+def test_layers_are_some_and_each_once(layers):
+    with pytest.raises(InputError, match="each layer once"):
+        ProbeOptions(layers=layers)
+
+
 BIRDS = ("heron", "owl", "duck", "wren")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -142,7 +142,9 @@ class _Rows:
                 raise place.error(problem, OFFSETS)
             if "statement" in self._forms and not entity.sentence.strip():
                 raise place.error("an entity has no sentence", "Give each entity the sentence it is in")
-        described = row.candidates or (row.entities if self._card.kind != "choice" else ())
+        described: Sequence[ProbeEntity] = row.candidates
+        if self._card.kind != "choice":
+            described = row.entities if "description" in self._forms else row.entities[-1:]
         if any("description" in form for form in self._forms):
             for entity in described:
                 if not (entity.title.strip() or entity.description.strip()):

@@ -19,6 +19,23 @@ CARD, DATASHEET = "card.json", "DATASHEET.md"
 _WORK, _MADE = ".building", "made"
 
 
+def check_folder(folder: Path, sources: Sequence[Path], is_own: Callable[[], bool], *, replace: bool) -> None:
+    """Whether a dataset may be made in a folder. Where others are, `is_own` says whether it is one of the kind."""
+    check_is_path(folder)
+    if not folder.name or not folder.absolute().parent.is_dir():
+        raise InputError(f"{folder}: there is no folder {folder.absolute().parent}. Make it first, or name another")
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: this is a file. Name a folder")
+    for source in sources:
+        if folder.resolve() in (source.resolve(), *source.resolve().parents):
+            raise InputError(f"{folder}: a source is in it ({source.name}). Name another folder")
+    if folder.is_dir() and any(folder.iterdir()):
+        if not is_own():
+            raise InputError(f"{folder}: this folder holds other things. Name another, or one that is empty")
+        if not replace:
+            raise ExistsError(f"{folder} is there already. --replace puts a new one in its place")
+
+
 class FolderTarget:
     """For `reddit`: that folder, and `reddit.building` on the way. `card` is what its card holds."""
 
@@ -29,20 +46,7 @@ class FolderTarget:
 
     def check(self, sources: Sequence[Path], *, replace: bool) -> None:
         """Whether the dataset may be made there. Only one of its kind is replaced: nothing else is taken for one."""
-        folder = self.folder
-        check_is_path(folder)
-        if not folder.name or not folder.parent.is_dir():
-            raise InputError(f"{folder}: there is no folder {folder.parent}. Make it first, or name another")
-        if folder.exists() and not folder.is_dir():
-            raise InputError(f"{folder}: this is a file. Name a folder")
-        for source in sources:
-            if folder.resolve() in (source.resolve(), *source.resolve().parents):
-                raise InputError(f"{folder}: a source is in it ({source.name}). Name another folder")
-        if folder.is_dir() and any(folder.iterdir()):
-            if not self._is_dataset():
-                raise InputError(f"{folder}: this folder holds other things. Name another, or one that is empty")
-            if not replace:
-                raise ExistsError(f"{folder} is there already. --replace puts a new one in its place")
+        check_folder(self.folder, sources, self._is_dataset, replace=replace)
 
     @contextmanager
     def making(self, plan: msgspec.Struct, prepare: Callable[[Path], None] | None = None) -> Iterator[Path]:

@@ -26,7 +26,16 @@ class _Source(Protocol):
 
 def stamps(sources: Sequence[_Source]) -> tuple[Stamp, ...]:
     """Path, size and time of change of every source: other sources make another run."""
-    return tuple((str(each.path.resolve()), each.size, each.path.stat().st_mtime_ns) for each in sources)
+    return tuple(_stamp(each.path, each.size) for each in sources)
+
+
+def file_stamps(paths: Sequence[Path]) -> tuple[Stamp, ...]:
+    """The same of plain files."""
+    return tuple(_stamp(path, path.stat().st_size) for path in paths)
+
+
+def _stamp(path: Path, size: int) -> Stamp:
+    return str(path.resolve()), size, path.stat().st_mtime_ns
 
 
 def take_up(work: Path, plan: msgspec.Struct, prepare: Callable[[Path], None] | None = None) -> None:

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from entlink.datasets.folder_target import check_folder
 from entlink.datasets.hyperlinks.report import kb_card, source_checksum
 from entlink.datasets.probes import cap, cerp, efp, enteval, ert, esr, et, ned, rare
 from entlink.datasets.probes.material import Built, Material
 from entlink.datasets.probes.options import DEFAULTS, ProbeOptions, checked
-from entlink.errors import ExistsError, InputError
+from entlink.errors import InputError
 from entlink.formats.probes import ProbeCard, write_task
 from entlink.formats.probes.writing import CARD
 from entlink.io.files import check_is_path
@@ -105,7 +106,7 @@ def build_probes(
     given = tuple(Path(source) for source in ([sources] if isinstance(sources, str | Path) else sources))
     _check(about, task, given, kb, vectors)
     folder = Path(out)
-    _check_target(folder, given, replace=replace)
+    check_folder(folder, given, (folder / CARD).is_file, replace=replace)
     opened = KnowledgeBase.open(kb) if kb is not None else nullcontext()
     with opened as base:
         material = Material(given, options, progress, base)
@@ -152,22 +153,6 @@ def _check(
         raise InputError(f"{task} needs vectors of words, such as GloVe's. Give a file with --vectors")
     if vectors is not None and not Path(vectors).is_file():
         raise InputError(f"{vectors}: there is no such file. Give a file of word vectors, unpacked")
-
-
-def _check_target(folder: Path, sources: Sequence[Path], *, replace: bool) -> None:
-    check_is_path(folder)
-    if not folder.name or not folder.absolute().parent.is_dir():
-        raise InputError(f"{folder}: there is no folder {folder.absolute().parent}. Make it first, or name another")
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder}: this is a file. Name a folder")
-    for source in sources:
-        if folder.resolve() in (source.resolve(), *source.resolve().parents):
-            raise InputError(f"{folder}: a source is in it ({source.name}). Name another folder")
-    if folder.is_dir() and any(folder.iterdir()):
-        if not (folder / CARD).is_file():
-            raise InputError(f"{folder}: this folder holds other things. Name another, or one that is empty")
-        if not replace:
-            raise ExistsError(f"{folder} is there already. --replace puts a new one in its place")
 
 
 def _check_rows(built: Built, material: Material) -> None:

@@ -14,7 +14,7 @@ from entlink.errors import ConfigError, InputError
 from entlink.formats.documents.lines import encode_document
 from entlink.io.atomic import write_lock, write_whole
 from entlink.io.progress import Progress, ignore_progress
-from entlink.io.resuming import stamps
+from entlink.io.resuming import file_stamps
 from entlink.kb.indexes.derived import derived_indexes
 from entlink.kb.indexes.vectors.pictures import pictures_of_entities
 from entlink.kb.knowledge_base import KnowledgeBase
@@ -109,7 +109,7 @@ def _plan(
 
     files = [file.path for data in captions.data for file in data.files]
     return {
-        "captions": stamps([_File(path) for path in files]),
+        "captions": file_stamps(files),
         "kb": [kb.folder.name, kb.manifest().built, kb.revision],
         "indexes": [[one.name, one.card.settings] for one in derived_indexes(kb.index_folder)],
         "match_gold": options.match_gold,
@@ -121,13 +121,6 @@ def _plan(
         "training": training_of(options) if options.models else None,
         "minutes": options.minutes,
     }
-
-
-class _File:
-    """A file as a plan notes it."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.size = path, path.stat().st_size
 
 
 class _Run:

@@ -16,7 +16,7 @@ from entlink.datasets.temporal.rows import SUBSETS, snapshot_folder
 from entlink.errors import InputError
 from entlink.io.atomic import write_lock
 from entlink.io.progress import Progress, ignore_progress
-from entlink.io.resuming import stamps
+from entlink.io.resuming import file_stamps
 from entlink.kb.knowledge_base import KnowledgeBase
 from entlink.studies.data import NOT_THERE, published_figures
 from entlink.studies.place import LOCK, Place, take_place
@@ -137,19 +137,12 @@ def _plan(
     if missing is not None:
         raise InputError(f"{missing}: this file is not there. Build the dataset to its end")
     return {
-        "files": stamps([_File(path) for path in files]),
+        "files": file_stamps(files),
         "depth": max(options.ks),
         "training": training,
         "steps": None if options.minutes else options.steps,
         "minutes": options.minutes,
     }
-
-
-class _File:
-    """A file as a plan notes it."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.size = path, path.stat().st_size
 
 
 class _Run:
